@@ -1,0 +1,55 @@
+"""Dense layered networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import InputError
+from .network import Network
+
+__all__ = ["layered_network"]
+
+
+def layered_network(
+    widths: Sequence[int], balance: Sequence[Sequence[Any]] | None = None, *, bias: bool = False
+) -> Network:
+    """Return the dense layered network with these widths (inputs, hidden layers, outputs).
+
+    Nodes are called ``x0…``, ``h1.0…`` (layer, unit) and ``y0…``; with `bias`, every unit and output also has an edge from
+    ``b1``, ``b2``, … (one bias source per layer). Edges are ordered by layer, then tail, then head; bias edges come last in
+    their layer.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two widths, one is not positive, or the balance has another shape.
+
+    Examples
+    --------
+    >>> layered_network([2, 3, 1], [[1, -1, 0]])
+    Network(nodes=6, edges=9, hidden=3)
+    """
+    sizes = [int(w) for w in widths]
+    if len(sizes) < 2 or min(sizes) < 1:
+        raise InputError(f"widths={list(widths)!r}: at least two positive integers (inputs, …, outputs) are needed")
+    last = len(sizes) - 1
+    prefix = ["x", *(f"h{i}." for i in range(1, last)), "y"]
+    layers = [[f"{prefix[i]}{k}" for k in range(size)] for i, size in enumerate(sizes)]
+    edges: list[tuple[str, str]] = []
+    for i in range(last):
+        edges += [(a, b) for a in layers[i] for b in layers[i + 1]]
+        if bias:
+            edges += [(f"b{i + 1}", b) for b in layers[i + 1]]
+    inputs = layers[0] + ([f"b{i + 1}" for i in range(last)] if bias else [])
+    values = None
+    if balance is not None:
+        shape = [len(row) for row in balance]
+        if shape != sizes[1:-1]:
+            raise InputError(f"balance has rows of lengths {shape!r}; the hidden widths are {sizes[1:-1]!r}")
+        values = {
+            name: value
+            for layer, row in zip(layers[1:-1], balance, strict=True)
+            for name, value in zip(layer, row, strict=True)
+        }
+    return Network.from_edges(edges, inputs=inputs, outputs=layers[-1], balance=values)

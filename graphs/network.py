@@ -1,0 +1,375 @@
+"""A network graph with declared terminals and exact balances.
+
+Nodes are numbered 0..n-1 and edges 0..m-1 in input order. Terminals (inputs, outputs, bias sources) have no balance; all
+other nodes are hidden. Parallel edges are distinct parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core import InputError
+from ..exact import exact
+
+__all__ = ["BoolArray", "IntArray", "Network", "as_name", "balance_of_weights"]
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network:
+    """A directed multigraph with terminals and, unless unset, a balance for every hidden node.
+
+    Parameters
+    ----------
+    names : sequence of str, length n
+        Node names, distinct.
+    tail, head : int64 arrays, shape (m,)
+        Edge e goes from node ``tail[e]`` to node ``head[e]``.
+    hidden : bool array, shape (n,)
+        False for terminals.
+    inputs, outputs : int64 arrays
+        The terminals, in the order declared. A node may be both.
+    numerators : int64 or object array, shape (n,), or None
+        Balance of node v is ``numerators[v] / denominator``; 0 on terminals.
+    denominator : int
+        Common denominator, positive.
+    weights : sequence of Fraction or float64 array, shape (m,), or None
+        Edge weights if known. Floats are exact dyadic numbers.
+    rounding : float or None
+        If the weights are floats: the relative rounding error of their type (half a unit in the last place).
+    """
+
+    names: Sequence[str]
+    tail: IntArray
+    head: IntArray
+    hidden: BoolArray
+    inputs: IntArray
+    outputs: IntArray
+    numerators: npt.NDArray[Any] | None = None
+    denominator: int = 1
+    weights: Sequence[Fraction] | npt.NDArray[np.float64] | None = None
+    rounding: float | None = None
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[Sequence[Any]],
+        *,
+        inputs: Iterable[Hashable] | None = None,
+        outputs: Iterable[Hashable] | None = None,
+        balance: Mapping[Any, Any] | None = None,
+        nodes: Iterable[Hashable] = (),
+    ) -> Network:
+        """Return the network with these edges.
+
+        Parameters
+        ----------
+        edges : iterable of (tail, head) or (tail, head, weight)
+            Weights, if given, must be given for all edges; they then define the balance.
+        inputs, outputs : iterable of node names, optional
+            Terminals. If left out: all nodes without incoming (outgoing) edges.
+        balance : mapping from node name to number, optional
+            Integers, ``Fraction`` or strings ``"p/q"`` or decimals; floats are their exact dyadic value.
+        nodes : iterable of node names, optional
+            Nodes that no edge mentions.
+
+        Raises
+        ------
+        InputError
+            Naming the field: self-loops, unknown or missing nodes, weights for some edges only, non-finite numbers.
+
+        Examples
+        --------
+        >>> G = Network.from_edges([("x", "v"), ("v", "y")], balance={"v": -1})
+        >>> G.hidden_names, G.balance("v")
+        (('v',), Fraction(-1, 1))
+        """
+        edge_list = list(edges)
+        if any(len(edge) not in (2, 3) for edge in edge_list):
+            bad = next(i for i, edge in enumerate(edge_list) if len(edge) not in (2, 3))
+            raise InputError(
+                f"edges[{bad}]={list(edge_list[bad])!r}: an edge is [tail, head] or [tail, head, weight]"
+            )
+        index: dict[str, int] = {}
+        for name in nodes:
+            index.setdefault(as_name(name, "nodes"), len(index))
+        tail = np.empty(len(edge_list), np.int64)
+        head = np.empty(len(edge_list), np.int64)
+        for e, edge in enumerate(edge_list):
+            a, b = as_name(edge[0], f"edges[{e}]"), as_name(edge[1], f"edges[{e}]")
+            if a == b:
+                raise InputError(f"edges[{e}]={[a, b]!r}: self-loops are not allowed; a weight joins two nodes")
+            tail[e] = index.setdefault(a, len(index))
+            head[e] = index.setdefault(b, len(index))
+        weights = _weights(edge_list)
+        return cls._assemble(tuple(index), index, tail, head, inputs, outputs, balance, weights)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        tail: npt.ArrayLike,
+        head: npt.ArrayLike,
+        *,
+        inputs: npt.ArrayLike | None = None,
+        outputs: npt.ArrayLike | None = None,
+        weights: npt.NDArray[np.floating[Any]] | None = None,
+        balance: Mapping[Any, Any] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Network:
+        """Return the network with integer node numbers; names default to the numbers.
+
+        Raises
+        ------
+        InputError
+            As `from_edges`; also for arrays of different lengths or negative node numbers.
+        """
+        t, h = _node_numbers(tail, "tail"), _node_numbers(head, "head")
+        if t.shape != h.shape:
+            raise InputError(
+                f"head has shape {h.shape}, tail has shape {t.shape}: both list the same edges, one entry each"
+            )
+        if (loops := np.flatnonzero(t == h)).size:
+            raise InputError(f"edges[{loops[0]}]={[int(t[loops[0]])] * 2!r}: self-loops are not allowed")
+        ends = [array for array in (t, h) if array.size]
+        terminals = [_node_numbers(a, f) for a, f in ((inputs, "inputs"), (outputs, "outputs")) if a is not None]
+        count = max((int(a.max()) + 1 for a in [*ends, *terminals] if a.size), default=0)
+        label = tuple(map(str, range(count))) if names is None else tuple(names)
+        if len(label) < count:
+            raise InputError(f"names has {len(label)} entries; node number {count - 1} occurs")
+        w = None
+        if weights is not None:
+            w = np.asarray(weights)
+            if w.shape != t.shape:
+                raise InputError(f"weight has shape {w.shape}, tail has shape {t.shape}: one weight per edge")
+            if not np.isfinite(w).all():
+                bad = int(np.flatnonzero(~np.isfinite(w))[0])
+                raise InputError(f"weight[{bad}]={w[bad]!r}: weights must be finite")
+        index = {name: v for v, name in enumerate(label)}
+        if len(index) != len(label):
+            raise InputError("names are not distinct")
+        to_names = lambda a: None if a is None else [label[v] for v in _node_numbers(a, "inputs")]  # noqa: E731
+        return cls._assemble(label, index, t, h, to_names(inputs), to_names(outputs), balance, w)
+
+    @classmethod
+    def _assemble(
+        cls,
+        names: Sequence[str],
+        index: Mapping[str, int],
+        tail: IntArray,
+        head: IntArray,
+        inputs: Iterable[Hashable] | None,
+        outputs: Iterable[Hashable] | None,
+        balance: Mapping[Any, Any] | None,
+        weights: Any,
+    ) -> Network:
+        n = len(names)
+        if n == 0:
+            raise InputError("edges=[]: the network has no nodes")
+        degree = np.bincount(tail, minlength=n), np.bincount(head, minlength=n)
+        isolated = (degree[0] == 0) & (degree[1] == 0)
+
+        def terminals(given: Iterable[Hashable] | None, field: str, default: BoolArray) -> IntArray:
+            if given is None:
+                return np.flatnonzero(default & ~isolated)
+            listed = [as_name(name, field) for name in given]
+            if unknown := [name for name in listed if name not in index]:
+                raise InputError(f"{field}={unknown[:_NAMES_SHOWN]!r}: no such node; known are {_some(names)}")
+            if len(set(listed)) != len(listed):
+                raise InputError(f"{field}={listed!r}: a node is listed twice")
+            return np.array([index[name] for name in listed], np.int64)
+
+        sources = terminals(inputs, "inputs", degree[1] == 0)
+        sinks = terminals(outputs, "outputs", degree[0] == 0)
+        hidden = np.ones(n, bool)
+        hidden[sources] = False
+        hidden[sinks] = False
+        rounding = None
+        numerators: npt.NDArray[Any] | None = None
+        denominator = 1
+        if weights is not None:
+            if isinstance(weights, np.ndarray):
+                rounding = float(np.finfo(weights.dtype).eps) / 2
+                weights = weights.astype(np.float64)
+            numerators, denominator = balance_of_weights(tail, head, hidden, weights)
+        if balance is not None:
+            if weights is not None:
+                raise InputError("balance: given beside weights, which already define it; leave one of them out")
+            numerators, denominator = _balance(balance, names, index, hidden)
+        return cls(names, tail, head, hidden, sources, sinks, numerators, denominator, weights, rounding)
+
+    def with_balance(self, balance: Mapping[Any, Any]) -> Network:
+        """Return the same graph with this balance (and without weights)."""
+        index = {name: v for v, name in enumerate(self.names)}
+        numerators, denominator = _balance(balance, self.names, index, self.hidden)
+        return Network(
+            self.names, self.tail, self.head, self.hidden, self.inputs, self.outputs, numerators, denominator
+        )
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes n."""
+        return len(self.names)
+
+    @property
+    def edge_count(self) -> int:
+        """Number of edges m."""
+        return len(self.tail)
+
+    @cached_property
+    def hidden_nodes(self) -> IntArray:
+        """Numbers of the hidden nodes, increasing."""
+        return np.flatnonzero(self.hidden)
+
+    @property
+    def hidden_names(self) -> tuple[str, ...]:
+        """Names of the hidden nodes."""
+        return tuple(self.names[v] for v in self.hidden_nodes)
+
+    @cached_property
+    def out_degree(self) -> IntArray:
+        """Number of outgoing edges of each node, with multiplicity."""
+        return np.bincount(self.tail, minlength=self.node_count)
+
+    @cached_property
+    def in_degree(self) -> IntArray:
+        """Number of incoming edges of each node, with multiplicity."""
+        return np.bincount(self.head, minlength=self.node_count)
+
+    def require_balance(self) -> npt.NDArray[Any]:
+        """Return the numerators of the balance, or raise InputError if the network has none."""
+        if self.numerators is None:
+            raise InputError("balance: missing; give a balance for every hidden node, or weights for all edges")
+        return self.numerators
+
+    def balance(self, name: str) -> Fraction:
+        """Return the balance of the hidden node called `name`."""
+        return Fraction(int(self.require_balance()[self.names.index(name)]), self.denominator)
+
+    def sum_of_balances(self, nodes: Iterable[int]) -> Fraction:
+        """Return the exact sum of the balances of `nodes` (numbers)."""
+        c = self.require_balance()
+        return Fraction(sum(int(c[v]) for v in nodes), self.denominator)
+
+    def describe_edge(self, e: int) -> str:
+        """Return ``tail→head`` by names."""
+        return f"{self.names[self.tail[e]]}→{self.names[self.head[e]]}"
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return plain data: the fields of an instance file, exact numbers as strings."""
+        pairs = [[self.names[a], self.names[b]] for a, b in zip(self.tail, self.head, strict=True)]
+        fields: dict[str, Any] = {
+            "edges": pairs,
+            "inputs": [self.names[v] for v in self.inputs],
+            "outputs": [self.names[v] for v in self.outputs],
+        }
+        mentioned = (self.out_degree + self.in_degree) > 0
+        if lonely := [self.names[v] for v in np.flatnonzero(~mentioned)]:
+            fields["nodes"] = lonely
+        if self.weights is not None:
+            fields["edges"] = [
+                [*pair, str(exact(w, "weight"))] for pair, w in zip(pairs, self.weights, strict=True)
+            ]
+        elif self.numerators is not None:
+            fields["balance"] = {
+                self.names[v]: str(Fraction(int(self.numerators[v]), self.denominator)) for v in self.hidden_nodes
+            }
+        return fields
+
+    def __repr__(self) -> str:
+        return f"Network(nodes={self.node_count}, edges={self.edge_count}, hidden={len(self.hidden_nodes)})"
+
+
+def as_name(name: Any, field: str) -> str:
+    """Return a node name as text; names are strings or integers."""
+    if isinstance(name, bool) or not isinstance(name, (str, int, np.integer)):
+        raise InputError(f"{field}: node name {name!r} is neither text nor an integer")
+    return str(name)
+
+
+def balance_of_weights(
+    tail: IntArray, head: IntArray, hidden: BoolArray, weights: Sequence[Fraction] | npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[Any], int]:
+    """Return the exact balance c = Bθ² as integers and their common denominator.
+
+    Shapes: `tail`, `head`, `weights` (m,), `hidden` (n,); the result (n,), 0 on terminals.
+    """
+    ratios = [w.as_integer_ratio() for w in (weights.tolist() if isinstance(weights, np.ndarray) else weights)]
+    scale = math.lcm(*{q for _, q in ratios}) if ratios else 1
+    c = [0] * len(hidden)
+    for a, b, (p, q) in zip(tail.tolist(), head.tolist(), ratios, strict=True):
+        square = (p * (scale // q)) ** 2
+        c[a] -= square
+        c[b] += square
+    for v in np.flatnonzero(~hidden):
+        c[v] = 0
+    return _integers(c), scale * scale
+
+
+def _integers(values: list[int]) -> npt.NDArray[Any]:
+    """Return int64 where the sum of absolute values is below 2⁶², otherwise Python integers."""
+    small = sum(map(abs, values)) < 1 << 62
+    return np.array(values, np.int64 if small else object)
+
+
+def _balance(
+    balance: Mapping[Any, Any], names: Sequence[str], index: Mapping[str, int], hidden: BoolArray
+) -> tuple[npt.NDArray[Any], int]:
+    values: dict[str, Fraction] = {}
+    for key, value in balance.items():
+        name = as_name(key, "balance")
+        if name not in index:
+            raise InputError(f"balance[{name!r}]: no such node; known are {_some(names)}")
+        if not hidden[index[name]]:
+            raise InputError(f"balance[{name!r}]: the node is an input or output, which has no balance; remove it")
+        if name in values:
+            raise InputError(f"balance[{name!r}]: given twice")
+        values[name] = exact(value, f"balance[{name!r}]")
+    missing = [names[v] for v in np.flatnonzero(hidden) if names[v] not in values]
+    if missing:
+        raise InputError(f"balance: missing for hidden node(s) {_some(missing)}; every hidden node needs one")
+    scale = math.lcm(*{value.denominator for value in values.values()}) if values else 1
+    c = [0] * len(names)
+    for name, value in values.items():
+        c[index[name]] = int(value * scale)
+    return _integers(c), scale
+
+
+def _weights(edges: Sequence[Sequence[Any]]) -> list[Fraction] | npt.NDArray[np.float64] | None:
+    weighted = sum(len(edge) == 3 for edge in edges)
+    if weighted == 0:
+        return None
+    if weighted < len(edges):
+        bare = next(i for i, edge in enumerate(edges) if len(edge) == 2)
+        raise InputError(f"edges[{bare}]={list(edges[bare])!r}: has no weight, but others do; give all or none")
+    values = [edge[2] for edge in edges]
+    if all(isinstance(value, float) for value in values):
+        array = np.array(values, np.float64)
+        if np.isfinite(array).all():
+            return array
+    return [exact(value, f"edges[{e}][2]") for e, value in enumerate(values)]
+
+
+def _node_numbers(values: npt.ArrayLike, field: str) -> IntArray:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"{field}: a one-dimensional integer array is needed, got {array.dtype} {array.shape}")
+    if array.size and array.min() < 0:
+        raise InputError(f"{field}: node number {int(array.min())} is negative")
+    return array.astype(np.int64)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_NAMES_SHOWN])
+    return shown + (f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else "")

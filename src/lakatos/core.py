@@ -1,0 +1,296 @@
+"""The vocabulary: instances, claims, certificates, estimates and verdicts.
+
+Everything here is a frozen record without behaviour of its own; nothing here knows any mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+__all__ = [
+    "Certificate",
+    "Claim",
+    "Derivation",
+    "Estimate",
+    "Evidence",
+    "Exact",
+    "Hypothesis",
+    "InputError",
+    "InternalError",
+    "Judged",
+    "Measurement",
+    "MeasurementKind",
+    "Outcome",
+    "Prediction",
+    "Provenance",
+    "Reason",
+    "Relation",
+    "Source",
+    "Theorem",
+    "Undecided",
+    "Value",
+    "Variant",
+    "Verdict",
+]
+
+Exact: TypeAlias = "bool | int | Fraction | str | None | tuple[Exact, ...]"
+"""A discrete or rational value; equality of two of them is decided, not estimated."""
+
+Value: TypeAlias = "Exact | float | tuple[Value, ...]"
+"""What a claim or an estimate may hold: exact values, floats, or (nested) tuples of them."""
+
+
+class InputError(ValueError):
+    """Bad input of a user: the message names the file and the field. The command line exits with 2."""
+
+
+class InternalError(RuntimeError):
+    """A defect of this program, e.g. a certificate that does not check. The command line exits with 5."""
+
+
+class Undecided(Exception):
+    """Raised by a method that cannot decide; becomes the outcome `inconclusive` with this reason."""
+
+    def __init__(self, reason: Reason, explanation: str) -> None:
+        super().__init__(explanation)
+        self.reason = reason
+        self.explanation = explanation
+
+
+class Outcome(StrEnum):
+    """What a verification can end in."""
+
+    PROVED = "proved"
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    INAPPLICABLE = "inapplicable"
+
+    @property
+    def exit_status(self) -> int:
+        """Exit status of the command line for this outcome alone."""
+        return _EXIT_STATUS[self]
+
+
+_EXIT_STATUS = {
+    Outcome.PROVED: 0,
+    Outcome.SUPPORTED: 0,
+    Outcome.REFUTED: 1,
+    Outcome.INCONCLUSIVE: 3,
+    Outcome.INAPPLICABLE: 4,
+}
+
+
+class Reason(StrEnum):
+    """Why a verification was inconclusive."""
+
+    PRECISION = "precision"
+    SAMPLING = "sampling"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    INCOMPLETE_METHOD = "incomplete-method"
+    UNSUPPORTED_OP = "unsupported-op"
+
+
+class Evidence(StrEnum):
+    """The weakest kind of evidence that a verdict rests on."""
+
+    EXACT = "exact"
+    INTERVAL = "interval"
+    STATISTICAL = "statistical"
+    HEURISTIC = "heuristic"
+
+
+class Relation(StrEnum):
+    """How a measured value has to stand to the claimed one: measured `relation` value."""
+
+    EQUAL = "="
+    AT_MOST = "<="
+    AT_LEAST = ">="
+
+
+class Provenance(StrEnum):
+    """Whose statement it is: a paper's, our proved sharpening of one, or ours."""
+
+    PAPER = "paper"
+    SHARPENED = "sharpened"
+    OURS = "ours"
+
+
+class MeasurementKind(StrEnum):
+    """Whether repeating a measurement with another seed can change it."""
+
+    DETERMINISTIC = "deterministic"
+    STATISTICAL = "statistical"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement comes from.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        Keys in ``references.bib``.
+    provenance : Provenance
+        ``paper`` only if the paper states it in this form.
+    note : str
+        What was sharpened, or which part is whose.
+    """
+
+    keys: tuple[str, ...]
+    provenance: Provenance
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A hypothesis of a theorem, evaluated on an instance: `met` or not, and how that was checked."""
+
+    name: str
+    met: bool
+    how: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """measured `relation` value, within `resolution` (fixed before anything is measured).
+
+    A tuple value is compared entry by entry. `resolution` is 0 for discrete quantities.
+    """
+
+    quantity: str
+    relation: Relation
+    value: Value
+    resolution: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measured value and a bound on its error (0 for an exact measurement)."""
+
+    value: Value
+    error: float = 0.0
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Evidence as plain JSON data, re-checked by `lakatos.checker` with the standard library alone.
+
+    Parameters
+    ----------
+    kind : str
+        Key of `lakatos.checker.CHECKS`.
+    data : mapping
+        JSON-able; exact numbers are strings ``"p/q"``.
+    """
+
+    kind: str
+    data: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """The certificate as it is written into result files."""
+        return {"kind": self.kind, **self.data}
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """An identity derived symbolically on the instance; it holds iff `residual` is ``"0"``."""
+
+    identity: str
+    residual: str
+    latex: str = ""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the theorem says about the instance, with the certificates that establish it."""
+
+    claims: tuple[Claim, ...]
+    certificates: tuple[Certificate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured, by quantity. It is made without access to the prediction."""
+
+    estimates: Mapping[str, Estimate]
+    kind: MeasurementKind = MeasurementKind.DETERMINISTIC
+    evidence: Evidence = Evidence.INTERVAL
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One claim beside what was measured; `agrees` is None where nothing could be compared."""
+
+    claim: Claim
+    estimate: Estimate | None
+    established: bool
+    agrees: bool | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome for one theorem on one instance, with everything that led to it."""
+
+    theorem: str
+    outcome: Outcome
+    evidence: Evidence
+    reason: str = ""
+    hypotheses: tuple[Hypothesis, ...] = ()
+    derivation: Derivation | None = None
+    claims: tuple[Judged, ...] = ()
+    certificates: tuple[Certificate, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    instance: str | None = None
+    title: str = ""
+    expected: Outcome | None = None
+    seconds: float = 0.0
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def as_expected(self) -> bool:
+        """True if the instance expects this outcome, or expects nothing and nothing is refuted."""
+        if self.expected is None:
+            return self.outcome.exit_status == 0
+        return self.outcome is self.expected
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A registered false variant of a theorem: what is changed, and the overridden functions.
+
+    Every variant is wrong; a search has to find an instance that refutes it.
+    """
+
+    change: str
+    predict: Callable[[Any], Prediction] | None = None
+    hypotheses: Callable[[Any], tuple[Hypothesis, ...]] | None = None
+    examples: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem module, loaded. See `lakatos.theorems` for what a module has to define."""
+
+    name: str
+    family: str
+    ids: tuple[str, ...]
+    doc: str
+    source: Source
+    instance_class: type[Any]
+    hypotheses: Callable[[Any], tuple[Hypothesis, ...]]
+    predict: Callable[[Any], Prediction]
+    measure: Callable[[Any, int, str], Measurement]
+    derive: Callable[[Any], Derivation] | None = None
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+
+    @property
+    def statement(self) -> str:
+        """First line of the module docstring."""
+        return self.doc.strip().splitlines()[0]

@@ -1,0 +1,64 @@
+"""One module per theorem, named after its statement; `NAMES` is the registry.
+
+A theorem module defines, at top level:
+
+* a docstring: statement in the first line, then the sections ``Hypotheses``, ``Statement``, ``Proof idea`` and ``Source``;
+* ``FAMILY``, ``IDS`` (ids of the statement in its theory) and ``SOURCE`` (`lakatos.core.Source`);
+* ``Instance``: a frozen dataclass, the fields of ``[instance]`` in an instance file;
+* ``hypotheses(instance)``: a tuple of evaluated `Hypothesis`;
+* ``predict(instance)``: a `Prediction`, exact;
+* ``measure(instance, seed, device)``: a `Measurement`, made without seeing the prediction;
+* optionally ``derive(instance)``: a `Derivation`;
+* ``VARIANTS``: registered false variants by name.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from ..core import InputError, Theorem
+
+__all__ = ["NAMES", "load"]
+
+NAMES: tuple[str, ...] = (
+    "invariant_set_nonempty_iff_closed_sums_have_sign",
+    "invariant_set_connected_iff_no_weight_frozen",
+    "weight_frozen_iff_stable_set_unbalanced",
+    "layered_net_connected_iff_boundary_balances_have_sign",
+    "regular_part_connected_iff_stable_sums_strict",
+    "balance_conserved_of_homogeneous_activation",
+)
+
+
+def load(name: str) -> Theorem:
+    """Return the theorem called `name`: one of `NAMES`, or ``package.module`` of an installed plug-in.
+
+    Raises
+    ------
+    InputError
+        If there is no such theorem.
+    """
+    if name in NAMES:
+        return _from_module(name, import_module(f"{__name__}.{name}"))
+    for point in entry_points(group="lakatos.theorems"):
+        if name in (point.name, point.value):
+            return _from_module(name, point.load())
+    raise InputError(f"theorem={name!r}: no such theorem; `lakatos list` names those there are")
+
+
+def _from_module(name: str, module: ModuleType) -> Theorem:
+    return Theorem(
+        name=name,
+        family=module.FAMILY,
+        ids=module.IDS,
+        doc=module.__doc__ or "",
+        source=module.SOURCE,
+        instance_class=module.Instance,
+        hypotheses=module.hypotheses,
+        predict=module.predict,
+        measure=module.measure,
+        derive=getattr(module, "derive", None),
+        variants=module.VARIANTS,
+    )
