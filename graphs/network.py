@@ -99,9 +99,7 @@ class Network:
         edge_list = list(edges)
         if any(len(edge) not in (2, 3) for edge in edge_list):
             bad = next(i for i, edge in enumerate(edge_list) if len(edge) not in (2, 3))
-            raise InputError(
-                f"edges[{bad}]={list(edge_list[bad])!r}: an edge is [tail, head] or [tail, head, weight]"
-            )
+            raise InputError(f"edges[{bad}]={list(edge_list[bad])!r}: an edge is [tail, head] or [tail, head, weight]")
         index: dict[str, int] = {}
         for name in nodes:
             index.setdefault(as_name(name, "nodes"), len(index))
@@ -278,9 +276,7 @@ class Network:
         if lonely := [self.names[v] for v in np.flatnonzero(~mentioned)]:
             fields["nodes"] = lonely
         if self.weights is not None:
-            fields["edges"] = [
-                [*pair, str(exact(w, "weight"))] for pair, w in zip(pairs, self.weights, strict=True)
-            ]
+            fields["edges"] = [[*pair, str(exact(w, "weight"))] for pair, w in zip(pairs, self.weights, strict=True)]
         elif self.numerators is not None:
             fields["balance"] = {
                 self.names[v]: str(Fraction(int(self.numerators[v]), self.denominator)) for v in self.hidden_nodes

@@ -18,7 +18,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     **dict.fromkeys(
-        ["Certificate", "Claim", "Estimate", "Hypothesis", "InputError", "Outcome", "Theorem", "Verdict"], ".core"
+        ["Certificate", "Claim", "Estimate", "Hypothesis", "InputError", "Outcome", "Theorem", "Verdict"],
+        ".core",
     ),
     **dict.fromkeys(["Connectivity", "connectivity"], ".graphs.connectivity"),
     "Network": ".graphs.network",

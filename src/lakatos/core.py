@@ -37,7 +37,7 @@ __all__ = [
     "Verdict",
 ]
 
-Exact: TypeAlias = "bool | int | Fraction | str | None | tuple[Exact, ...]"
+Exact: TypeAlias = "bool | int | Fraction | str | tuple[Exact, ...] | None"
 """A discrete or rational value; equality of two of them is decided, not estimated."""
 
 Value: TypeAlias = "Exact | float | tuple[Value, ...]"
