@@ -200,11 +200,15 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Derivation:
-    """An identity derived symbolically on the instance; it holds iff `residual` is ``"0"``."""
+    """An identity derived symbolically on the instance; it holds iff `residual` is ``"0"``.
+
+    If it holds, it establishes the claims whose quantities are listed in `settles`.
+    """
 
     identity: str
     residual: str
     latex: str = ""
+    settles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -236,12 +240,22 @@ class Judged:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome for one theorem on one instance, with everything that led to it."""
+    """The outcome for one theorem on one instance, with everything that led to it.
+
+    Parameters
+    ----------
+    reason : str
+        What decided, for programs: a `Reason` if inconclusive, the unmet hypothesis if inapplicable, the contradicted
+        quantity or identity if refuted, otherwise empty.
+    explanation : str
+        The same for people, in one sentence.
+    """
 
     theorem: str
     outcome: Outcome
     evidence: Evidence
     reason: str = ""
+    explanation: str = ""
     hypotheses: tuple[Hypothesis, ...] = ()
     derivation: Derivation | None = None
     claims: tuple[Judged, ...] = ()
