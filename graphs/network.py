@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..core import InputError
 from ..exact import exact
+from .dyadic import MOST_LIMBS, limb_count, signed_square_sums
 
 __all__ = ["BoolArray", "IntArray", "Network", "as_name", "balance_of_weights"]
 
@@ -301,6 +302,14 @@ def balance_of_weights(
 
     Shapes: `tail`, `head`, `weights` (m,), `hidden` (n,); the result (n,), 0 on terminals.
     """
+    terminals = np.flatnonzero(~hidden).tolist()
+    if isinstance(weights, np.ndarray):
+        limbs, bits = limb_count(weights)
+        if limbs * len(hidden) <= MOST_LIMBS:
+            c = signed_square_sums(tail, head, weights, len(hidden), limbs, bits)
+            for v in terminals:
+                c[v] = 0
+            return _integers(c), 4**bits
     ratios = [w.as_integer_ratio() for w in (weights.tolist() if isinstance(weights, np.ndarray) else weights)]
     scale = math.lcm(*{q for _, q in ratios}) if ratios else 1
     c = [0] * len(hidden)
@@ -308,7 +317,7 @@ def balance_of_weights(
         square = (p * (scale // q)) ** 2
         c[a] -= square
         c[b] += square
-    for v in np.flatnonzero(~hidden):
+    for v in terminals:
         c[v] = 0
     return _integers(c), scale * scale
 
