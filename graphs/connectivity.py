@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import Certificate
 from .bottlenecks import OneSided, one_sided
+from .certificates import empty_certificate, point_data, sparse_data, witness_data
 from .feasibility import Side, Witness, feasible_point
 from .margins import Margin, margin_of
 from .network import Network
@@ -126,8 +127,7 @@ def connectivity(network: Network) -> Connectivity:
     """
     point = feasible_point(network)
     if isinstance(point, Witness):
-        certificate = Certificate("invariant_set_empty", _witness_json(network, point))
-        return Connectivity(network, False, point, certificate=certificate)
+        return Connectivity(network, False, point, certificate=empty_certificate(network, point))
     by_degrees = is_acyclic(network) and every_hidden_node_on_terminal_walk(network)
     if by_degrees:
         singular, edges = None, _by_bottlenecks(network)
@@ -140,7 +140,7 @@ def connectivity(network: Network) -> Connectivity:
                 Fraction(s.minimum, network.denominator),
                 s.regular_frozen,
                 s.witness,
-                {"change": _sparse(network, s.change)},
+                {"change": sparse_data(network, s.change)},
             )
             for s in residual.settle(regular=singular is None)
         ]
@@ -154,11 +154,11 @@ def connectivity(network: Network) -> Connectivity:
             "connectivity",
             {
                 "method": "degrees" if by_degrees else "residual",
-                "point": _sparse(network, {e: point[e] for e in np.flatnonzero(point).tolist()}),
+                "point": point_data(network, point),
                 "edges": [_edge_json(network, item) for item in edges],
                 "regular": {
                     "nonempty": singular is None,
-                    "witness": None if singular is None else _witness_json(network, singular),
+                    "witness": None if singular is None else witness_data(network, singular),
                 },
             },
         ),
@@ -181,7 +181,7 @@ def _merge(network: Network, edge: int, sides: Mapping[Side, OneSided]) -> EdgeM
     witness = None
     if worst.critical:
         witness = Witness(side, worst.critical, network.sum_of_balances(worst.critical))
-    flows = {s: _sparse(network, result.flow) for s, result in sides.items()}
+    flows = {s: sparse_data(network, result.flow) for s, result in sides.items()}
     minimum = Fraction(worst.minimum, network.denominator)
     return EdgeMinimum(edge, minimum, witness is not None, witness, {"flows": flows})
 
@@ -191,14 +191,6 @@ def _edge_json(network: Network, item: EdgeMinimum) -> dict[str, Any]:
         "edge": item.edge,
         "minimum": str(item.minimum),
         "regular_frozen": item.regular_frozen,
-        "witness": None if item.witness is None else _witness_json(network, item.witness),
+        "witness": None if item.witness is None else witness_data(network, item.witness),
         **item.evidence,
     }
-
-
-def _witness_json(network: Network, witness: Witness) -> dict[str, Any]:
-    return {"side": witness.side, "nodes": [network.names[v] for v in witness.nodes], "sum": str(witness.sum)}
-
-
-def _sparse(network: Network, values: Mapping[int, Any]) -> dict[str, str]:
-    return {str(e): str(Fraction(int(x), network.denominator)) for e, x in values.items()}

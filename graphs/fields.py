@@ -57,15 +57,17 @@ class NetworkFields:
     nodes: tuple[Node, ...] = ()
 
     def __post_init__(self) -> None:
-        # `Network` judges the fields as they were given; only what it accepted is rewritten.
-        _ = self.network
         put = object.__setattr__
         put(self, "edges", tuple(_edge(e, edge) for e, edge in enumerate(self.edges)))
         for terminals in ("inputs", "outputs", "nodes"):
             if (names := getattr(self, terminals)) is not None:
                 put(self, terminals, tuple(as_name(name, terminals) for name in names))
         if self.balance is not None:
-            put(self, "balance", {as_name(v, "balance"): exact(c, f"balance[{v!r}]") for v, c in self.balance.items()})
+            balance = {as_name(v, "balance"): exact(c, f"balance[{v!r}]") for v, c in self.balance.items()}
+            if len(balance) < len(self.balance):
+                raise InputError(f"balance: names {list(self.balance)!r} are not distinct as text; name each node once")
+            put(self, "balance", balance)
+        _ = self.network  # a list that makes no network is refused here, not where it is first used
 
     @cached_property
     def network(self) -> Network:
@@ -110,10 +112,11 @@ class LayeredFields:
             raise InputError(
                 f"widths={list(self.widths)!r}: {count} edges; layered networks of at most {_MOST_LAYERED_EDGES} are read"
             )
-        _ = self.network
+        rows = enumerate(self.balance)
+        balance = tuple(tuple(exact(c, f"balance[{i}][{j}]") for j, c in enumerate(row)) for i, row in rows)
         object.__setattr__(self, "widths", tuple(self.widths))
-        rows = (tuple(exact(c, f"balance[{i}]") for c in row) for i, row in enumerate(self.balance))
-        object.__setattr__(self, "balance", tuple(rows))
+        object.__setattr__(self, "balance", balance)
+        _ = self.network
 
     @cached_property
     def network(self) -> Network:
@@ -122,5 +125,7 @@ class LayeredFields:
 
 
 def _edge(e: int, edge: Edge) -> Edge:
+    if len(edge) not in (2, 3):
+        return edge  # refused by `Network.from_edges`
     tail, head = as_name(edge[0], f"edges[{e}]"), as_name(edge[1], f"edges[{e}]")
     return (tail, head) if len(edge) == 2 else (tail, head, exact(edge[2], f"edges[{e}][2]"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -158,8 +158,11 @@ class Network:
         index = {name: v for v, name in enumerate(label)}
         if len(index) != len(label):
             raise InputError("names are not distinct")
-        to_names = lambda a: None if a is None else [label[v] for v in _node_numbers(a, "inputs")]  # noqa: E731
-        return cls._assemble(label, index, t, h, to_names(inputs), to_names(outputs), balance, w)
+
+        def listed(array: npt.ArrayLike | None, field: str) -> list[str] | None:
+            return None if array is None else [label[v] for v in _node_numbers(array, field).tolist()]
+
+        return cls._assemble(label, index, t, h, listed(inputs, "inputs"), listed(outputs, "outputs"), balance, w)
 
     @classmethod
     def _assemble(
@@ -212,9 +215,7 @@ class Network:
         """Return the same graph with this balance (and without weights)."""
         index = {name: v for v, name in enumerate(self.names)}
         numerators, denominator = _balance(balance, self.names, index, self.hidden)
-        return Network(
-            self.names, self.tail, self.head, self.hidden, self.inputs, self.outputs, numerators, denominator
-        )
+        return replace(self, numerators=numerators, denominator=denominator, weights=None, rounding=None)
 
     @property
     def node_count(self) -> int:
@@ -274,7 +275,7 @@ class Network:
             "outputs": [self.names[v] for v in self.outputs],
         }
         mentioned = (self.out_degree + self.in_degree) > 0
-        if lonely := [self.names[v] for v in np.flatnonzero(~mentioned)]:
+        if lonely := [self.names[v] for v in np.flatnonzero(~mentioned).tolist()]:
             fields["nodes"] = lonely
         if self.weights is not None:
             fields["edges"] = [[*pair, str(exact(w, "weight"))] for pair, w in zip(pairs, self.weights, strict=True)]
@@ -341,7 +342,7 @@ def _balance(
         if name in values:
             raise InputError(f"balance[{name!r}]: given twice")
         values[name] = exact(value, f"balance[{name!r}]")
-    missing = [names[v] for v in np.flatnonzero(hidden) if names[v] not in values]
+    missing = [names[v] for v in np.flatnonzero(hidden).tolist() if names[v] not in values]
     if missing:
         raise InputError(f"balance: missing for hidden node(s) {_some(missing)}; every hidden node needs one")
     scale = math.lcm(*{value.denominator for value in values.values()}) if values else 1

@@ -57,12 +57,12 @@ class Residual:
     def singular_witness(self) -> Witness | None:
         """Return a zero-sum closed set if every point of the invariant set is singular, else None."""
         tail, head = self._arcs(self.point)
-        merged = self.network.node_count
+        merged, hidden = self.network.node_count, self.network.hidden
         onward = reachable(self.node_count, tail, head, merged)
-        if not onward.all():
+        if not onward[:-1][hidden].all():
             return witness_of_cut(self.network, onward)
         back = reachable(self.node_count, head, tail, merged)
-        if not back.all():
+        if not back[:-1][hidden].all():
             return witness_of_cut(self.network, ~back)
         return None
 
