@@ -12,6 +12,7 @@ __all__ = ["exact"]
 
 _LONGEST_NUMBER = 4000
 _LARGEST_EXPONENT = 4000
+_MOST_BITS = 13_000  # of numerator and denominator together, so that "p/q" is again short enough to be read
 
 
 def exact(value: Any, field: str) -> Fraction:
@@ -34,10 +35,13 @@ def exact(value: Any, field: str) -> Fraction:
     if isinstance(value, str):
         if len(value) > _LONGEST_NUMBER:
             raise InputError(f"{field}: a number of {len(value)} characters; at most {_LONGEST_NUMBER} are read")
-        exponent = re.search(r"[eE]([+-]?\d+)$", value.strip())
+        exponent = re.search(r"[eE]([+-]?\d+)$", value.strip().replace("_", ""))
         if exponent and abs(int(exponent[1])) > _LARGEST_EXPONENT:
             raise InputError(f"{field}={value!r}: exponents beyond ±{_LARGEST_EXPONENT} are not read")
     try:
-        return Fraction(value)
+        number = Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
         raise InputError(f"{field}={value!r}: not a finite number; write an integer, a decimal or 'p/q'") from None
+    if (bits := number.numerator.bit_length() + number.denominator.bit_length()) > _MOST_BITS:
+        raise InputError(f"{field}: a number of {bits} bits; at most {_MOST_BITS} are read")
+    return number
