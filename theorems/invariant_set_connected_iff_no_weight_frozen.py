@@ -6,14 +6,15 @@ The invariant set is not empty.
 
 Statement
 ---------
-Let H = {θ : Bθ² = c} and P = {u ≥ 0 : Bu = c}. Weight e is frozen if m_e = min {u_e : u ∈ P} is positive. H is connected iff no
-weight is frozen, i.e. iff for each e some θ ∈ H has θ_e = 0. In general log₂ of the number of components is the number of frozen
-weights, and two points lie in one component iff the signs of all frozen weights agree.
+Let H = {θ : Bθ² = c} and P = {u ≥ 0 : Bu = c}. Weight e is frozen if m_e = min {u_e : u ∈ P} is positive. H is
+connected iff no weight is frozen, i.e. iff for each e some θ ∈ H has θ_e = 0. In general log₂ of the number of
+components is the number of frozen weights, and two points lie in one component iff the signs of all frozen weights
+agree.
 
 Proof idea
 ----------
-For a sign vector s the piece {s√u : u ∈ P} is convex up to homeomorphism. Pieces that differ in the sign of e alone meet in
-{u_e = 0}, which is empty iff e is frozen; a frozen weight never changes sign, and all sign patterns occur.
+For a sign vector s the piece {s√u : u ∈ P} is convex up to homeomorphism. Pieces that differ in the sign of e alone
+meet in {u_e = 0}, which is empty iff e is frozen; a frozen weight never changes sign, and all sign patterns occur.
 
 Source
 ------

@@ -6,14 +6,15 @@ None: any finite directed multigraph with declared terminals, cycles and dead en
 
 Statement
 ---------
-Let P = {u ≥ 0 : Bu = c} be the squared weights that realize the balance c_v = Σ_in u − Σ_out u. Then P ≠ ∅ iff Σ_W c ≥ 0 for
-every set W of hidden nodes that no edge leaves, and Σ_W c ≤ 0 for every set that no edge enters. If every hidden node lies on
-a walk from terminal to terminal, only the empty set is closed, and every balance is feasible.
+Let P = {u ≥ 0 : Bu = c} be the squared weights that realize the balance c_v = Σ_in u − Σ_out u. Then P ≠ ∅ iff Σ_W c
+≥ 0 for every set W of hidden nodes that no edge leaves, and Σ_W c ≤ 0 for every set that no edge enters. If every
+hidden node lies on a walk from terminal to terminal, only the empty set is closed, and every balance is feasible.
 
 Proof idea
 ----------
-Farkas: P is empty iff some y, zero on terminals, with y_head ≥ y_tail on all edges has c·y < 0. The level sets {y ≥ s}, s > 0,
-are closed under successors and {y ≤ −s} under predecessors, and y is a positive combination of their indicators.
+Farkas: P is empty iff some y, zero on terminals, with y_head ≥ y_tail on all edges has c·y < 0. The level sets {y ≥
+s}, s > 0, are closed under successors and {y ≤ −s} under predecessors, and y is a positive combination of their
+indicators.
 
 Source
 ------

@@ -6,16 +6,17 @@ Dense layers without bias, at least one hidden layer.
 
 Statement
 ---------
-Let the widths be n_0 = d, n_1, …, n_L, n_{L+1} = o, all hidden ones at least 2. The invariant set is connected iff (o ≥ 2 or c_v ≥ 0
-on the last hidden layer) and (d ≥ 2 or c_v ≤ 0 on the first). With hidden layers of width one an edge from layer i to i+1 has
-minimum max(0, out, in), where out applies if i ≥ 1 and n_{i+1} = 1: −c_tail if n_i ≥ 2, else max over 1 ≤ j ≤ i of
-−(N_j + σ_{j+1} + … + σ_i); and in applies if i < L and n_i = 1: c_head if n_{i+1} ≥ 2, else max over i < j ≤ L of
-σ_{i+1} + … + σ_{j−1} + Q_j. Here σ_i, N_i, Q_i are the sums of all, of the negative and of the positive balances of layer i.
+Let the widths be n_0 = d, n_1, …, n_L, n_{L+1} = o, all hidden ones at least 2. The invariant set is connected iff (o
+≥ 2 or c_v ≥ 0 on the last hidden layer) and (d ≥ 2 or c_v ≤ 0 on the first). With hidden layers of width one an edge
+from layer i to i+1 has minimum max(0, out, in), where out applies if i ≥ 1 and n_{i+1} = 1: −c_tail if n_i ≥ 2, else
+max over 1 ≤ j ≤ i of −(N_j + σ_{j+1} + … + σ_i); and in applies if i < L and n_i = 1: c_head if n_{i+1} ≥ 2, else max
+over i < j ≤ L of σ_{i+1} + … + σ_{j−1} + Q_j. Here σ_i, N_i, Q_i are the sums of all, of the negative and of the
+positive balances of layer i.
 
 Proof idea
 ----------
-A unit with a sibling catches nobody's paths but its own; a unit without catches everything upstream, and a closed set there is
-part of one layer and all later layers. The mirror image downstream.
+A unit with a sibling catches nobody's paths but its own; a unit without catches everything upstream, and a closed set
+there is part of one layer and all later layers. The mirror image downstream.
 
 Source
 ------

@@ -6,15 +6,15 @@ The invariant set has a regular point (one where the rows of B diag(θ) are inde
 
 Statement
 ---------
-A weight is regular-frozen if it vanishes at no regular point. log₂ of the number of components of the regular part is the number
-of regular-frozen weights. If every hidden node is on a walk from terminal to terminal, e is regular-frozen iff Σ_W c ≤ 0 for some
-W ∈ 𝒮(e) or Σ_W c ≥ 0 for some W ∈ 𝒫(e): a balance sum of exactly zero locks the sign for gradient flow although the set is
-connected.
+A weight is regular-frozen if it vanishes at no regular point. log₂ of the number of components of the regular part is
+the number of regular-frozen weights. If every hidden node is on a walk from terminal to terminal, e is regular-frozen
+iff Σ_W c ≤ 0 for some W ∈ 𝒮(e) or Σ_W c ≥ 0 for some W ∈ 𝒫(e): a balance sum of exactly zero locks the sign for
+gradient flow although the set is connected.
 
 Proof idea
 ----------
-Supports only grow under convex combination, so the squared regular points are convex and the gluing argument applies to them. If
-Σ_W c = 0, then u_e = 0 forces every boundary edge of W to vanish, which is singular.
+Supports only grow under convex combination, so the squared regular points are convex and the gluing argument applies
+to them. If Σ_W c = 0, then u_e = 0 forces every boundary edge of W to vanish, which is singular.
 
 Source
 ------

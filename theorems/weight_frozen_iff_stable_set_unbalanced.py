@@ -6,16 +6,16 @@ The network is acyclic, and every hidden node has an incoming and an outgoing ed
 
 Statement
 ---------
-For an edge e let 𝒮(e) be the sets W of hidden nodes that hold its tail, not its head, and that no other edge leaves; 𝒫(e) the
-mirror image. The minimum of θ_e² on the invariant set is max(0, max_{W ∈ 𝒮(e)} −Σ_W c, max_{W ∈ 𝒫(e)} Σ_W c). 𝒮(e) is empty
-unless e is the only outgoing edge of its tail, 𝒫(e) unless it is the only incoming edge of its head. So the invariant set is
-connected iff Σ_W c ≥ 0 on 𝒮(e) and Σ_W c ≤ 0 on 𝒫(e) for all bottleneck edges e.
+For an edge e let 𝒮(e) be the sets W of hidden nodes that hold its tail, not its head, and that no other edge leaves;
+𝒫(e) the mirror image. The minimum of θ_e² on the invariant set is max(0, max_{W ∈ 𝒮(e)} −Σ_W c, max_{W ∈ 𝒫(e)} Σ_W
+c). 𝒮(e) is empty unless e is the only outgoing edge of its tail, 𝒫(e) unless it is the only incoming edge of its
+head. So the invariant set is connected iff Σ_W c ≥ 0 on 𝒮(e) and Σ_W c ≤ 0 on 𝒫(e) for all bottleneck edges e.
 
 Proof idea
 ----------
-Linear programming duality for min u_e: level sets of a dual solution that do not separate e contribute nothing (non-emptiness),
-those that do are members of 𝒮(e) or 𝒫(e) with total height at most 1, so one set attains the optimum. If the tail of e has another
-outgoing edge, some path avoids e and leaves every W.
+Linear programming duality for min u_e: level sets of a dual solution that do not separate e contribute nothing (non-
+emptiness), those that do are members of 𝒮(e) or 𝒫(e) with total height at most 1, so one set attains the optimum. If
+the tail of e has another outgoing edge, some path avoids e and leaves every W.
 
 Source
 ------
