@@ -116,8 +116,8 @@ def agreement(claim: Claim, estimate: Estimate) -> bool | None:
 
     With d the distance of the measured value from satisfying the relation: contradicted iff d > resolution + error; agrees
     iff d <= resolution and error <= resolution. Tuples are compared entry by entry. Unequal discrete values, tuples of
-    different lengths and a value in place of None are infinitely far apart. An infinite value satisfies ``=`` with itself
-    and no other relation, and counts as measured only with error 0.
+    different lengths and a value in place of None are infinitely far apart. A measured infinity may be an
+    overflow: it counts only under ``=`` and with error 0, as the name of a value that equals itself and nothing else.
     """
     resolution, error = Fraction(claim.resolution), _exact(estimate.error)
     distances = list(_distances(claim.relation, claim.value, estimate))
@@ -213,10 +213,10 @@ def _numeric_distance(relation: Relation, predicted: Number, measured: Number, e
         excess = m - p
         signed = {Relation.EQUAL: abs(excess), Relation.AT_MOST: excess, Relation.AT_LEAST: -excess}[relation]
         return max(signed, Fraction(0))
-    if math.isinf(m) and error != 0:
+    if math.isinf(m) and (error != 0 or relation is not Relation.EQUAL):
         return math.nan
     if p == m:
-        return Fraction(0) if relation is Relation.EQUAL else math.nan
+        return Fraction(0)
     # Both orders are written out: for NaN neither holds.
     above, below = m > p, m < p
     violated = {Relation.EQUAL: above or below, Relation.AT_MOST: above, Relation.AT_LEAST: below}[relation]
