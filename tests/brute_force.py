@@ -272,6 +272,38 @@ def has_singular_point(graph: Graph) -> bool:
     return any(D in graph.faces for D in boundaries)
 
 
+def betti_numbers(graph: Graph) -> tuple[int, ...]:
+    """Return the Betti numbers of H over the field with two elements, without trailing zeros; () if H is empty.
+
+    b_k(H) is the sum, over all sets J of edges, of the reduced Betti numbers of degree k - 1 of the complex of faces in J.
+    """
+    betti = [0] * (graph.size + 1)
+    for J in range(1 << graph.size):
+        by_size: list[list[int]] = [[] for _ in range(graph.size + 2)]
+        for D in graph.faces:
+            if D & ~J == 0:
+                by_size[D.bit_count()].append(D)
+        ranks = [0, *(_boundary_rank(by_size[k], by_size[k - 1]) for k in range(1, graph.size + 2))]
+        for k in range(graph.size + 1):
+            betti[k] += len(by_size[k]) - ranks[k] - ranks[k + 1]
+    while betti and betti[-1] == 0:
+        betti.pop()
+    return tuple(betti)
+
+
+def _boundary_rank(simplices: list[int], facets: list[int]) -> int:
+    """Return the rank mod 2 of the boundary map; all facets of the simplices (masks) are among `facets`."""
+    index = {D: i for i, D in enumerate(facets)}
+    basis: dict[int, int] = {}
+    for D in simplices:
+        row = sum(1 << index[D & ~(1 << e)] for e in range(D.bit_length()) if D >> e & 1)
+        while row and row.bit_length() in basis:
+            row ^= basis[row.bit_length()]
+        if row:
+            basis[row.bit_length()] = row
+    return len(basis)
+
+
 def satisfies_hypothesis_a(graph: Graph) -> bool:
     """Return whether every hidden node lies on a directed walk from a terminal to a terminal."""
     arcs = _merged_edges(graph)

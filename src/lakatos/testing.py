@@ -69,25 +69,15 @@ def dags(
     """
     _at_least(1, max_hidden=max_hidden, max_terminals=max_terminals)
     _at_least(2, max_edges=max_edges)
-    return _dags(min(max_hidden, max_edges // 2), max_edges, max_terminals, dead_ends, parallel_edges)
-
-
-@st.composite
-def _dags(
-    draw: st.DrawFn, max_hidden: int, max_edges: int, max_terminals: int, dead_ends: bool, parallel_edges: bool
-) -> Fields:
-    hidden = _names("h", draw(st.integers(1, max_hidden)))
-    inputs, outputs = _names("x", max_terminals), _names("y", max_terminals)
-    edges: Edges = []
-    for i, v in enumerate(hidden):
-        if not (dead_ends and draw(st.booleans())):
-            edges.append([draw(st.sampled_from(inputs + hidden[:i])), v])
-    for i, v in enumerate(hidden):
-        if v not in (tail for tail, _ in edges) and not (dead_ends and draw(st.booleans())):
-            edges.append([v, draw(st.sampled_from(outputs + hidden[i + 1 :]))])
-    pairs = _pairs(inputs, hidden, outputs)
-    edges += draw(_edge_lists(pairs, edges, max_edges - len(edges), parallel_edges))
-    return _fields(draw(st.permutations(edges)), inputs, hidden, outputs)
+    return _networks(
+        min_hidden=1,
+        max_hidden=min(max_hidden, max_edges // 2),
+        max_edges=max_edges,
+        max_terminals=max_terminals,
+        dead_ends=dead_ends,
+        parallel_edges=parallel_edges,
+        backward=False,
+    )
 
 
 def multigraphs(
@@ -118,17 +108,15 @@ def multigraphs(
     """
     _at_least(0, max_hidden=max_hidden)
     _at_least(1, max_edges=max_edges, max_terminals=max_terminals)
-    return _multigraphs(max_hidden, max_edges, max_terminals, parallel_edges)
-
-
-@st.composite
-def _multigraphs(draw: st.DrawFn, max_hidden: int, max_edges: int, max_terminals: int, parallel_edges: bool) -> Fields:
-    hidden = _names("h", draw(st.integers(0, max_hidden)))
-    inputs, outputs = _names("x", max_terminals), _names("y", max_terminals)
-    pairs = _pairs(inputs, hidden, outputs, backward=True)
-    # Without hidden nodes an edge is needed, since a network has at least one node.
-    edges = draw(_edge_lists(pairs, [], max_edges, parallel_edges, min_size=0 if hidden else 1))
-    return _fields(edges, inputs, hidden, outputs)
+    return _networks(
+        min_hidden=0,
+        max_hidden=max_hidden,
+        max_edges=max_edges,
+        max_terminals=max_terminals,
+        dead_ends=True,
+        parallel_edges=parallel_edges,
+        backward=True,
+    )
 
 
 def layered_dags(
@@ -165,7 +153,7 @@ def layered_dags(
 @st.composite
 def balances(
     draw: st.DrawFn,
-    edges: Sequence[Sequence[str]],
+    edges: Sequence[Sequence[Any]],
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
     nodes: Iterable[str] = (),
@@ -244,26 +232,62 @@ def _with_weights(draw: st.DrawFn, fields: Fields) -> Fields:
     return {**fields, "edges": [[*edge, draw(weights)] for edge in fields["edges"]]}
 
 
-def _pairs(inputs: list[str], hidden: list[str], outputs: list[str], *, backward: bool = False) -> Edges:
+@st.composite
+def _networks(
+    draw: st.DrawFn,
+    *,
+    min_hidden: int,
+    max_hidden: int,
+    max_edges: int,
+    max_terminals: int,
+    dead_ends: bool,
+    parallel_edges: bool,
+    backward: bool,
+) -> Fields:
+    # One entry per hidden node and choices relative to it, so that a node can be deleted from the middle while shrinking.
+    choice = st.integers(0, max_hidden + max_terminals)
+    choices = st.none() | choice if dead_ends else choice
+    drawn = draw(st.lists(st.tuples(choices, choices), min_size=min_hidden, max_size=max_hidden))
+    hidden = _names("h", len(drawn))
+    inputs, outputs = _names("x", max_terminals), _names("y", max_terminals)
+    edges: Edges = []
+    for i, (back, _) in enumerate(drawn):
+        if back is not None:
+            # The previous node comes first: the simplest network is a chain.
+            tails = [*reversed(hidden[:i]), *inputs]
+            edges.append([tails[back % len(tails)], hidden[i]])
+    for i, (_, ahead) in enumerate(drawn):
+        if ahead is not None and hidden[i] not in (tail for tail, _ in edges):
+            heads = outputs + hidden[i + 1 :]
+            edges.append([hidden[i], heads[ahead % len(heads)]])
+    edges = edges[:max_edges]
+    pairs = _pairs(inputs, hidden, outputs, backward)
+    # Without hidden nodes an edge is needed, since a network has at least one node.
+    edges += draw(_edge_lists(pairs, edges, 0 if hidden else 1, max_edges - len(edges), parallel_edges))
+    return _fields(draw(st.just(edges) | st.permutations(edges)), inputs, hidden, outputs)
+
+
+def _pairs(inputs: list[str], hidden: list[str], outputs: list[str], backward: bool) -> Edges:
     """Return the possible edges. A further hidden node adds at the end, so that nodes can shrink away below edges."""
-    pairs = [[a, b] for a in inputs for b in outputs]
+    groups = []
     for k, v in enumerate(hidden):
         forward = [[a, v] for a in inputs + hidden[:k]] + [[v, b] for b in outputs]
-        pairs += forward + ([[b, a] for a, b in forward] if backward else [])
-    return pairs
+        groups.append(forward + ([[b, a] for a, b in forward] if backward else []))
+    groups.insert(1, [[a, b] for a in inputs for b in outputs])
+    return [pair for group in groups for pair in group]
 
 
 def _edge_lists(
-    pairs: Edges, used: Edges, max_size: int, parallel_edges: bool, min_size: int = 0
+    pairs: Edges, used: Edges, min_size: int, max_size: int, parallel_edges: bool
 ) -> st.SearchStrategy[Edges]:
     """Return a strategy for lists of `pairs`; without parallel edges they are distinct, and none is `used`."""
     if parallel_edges:
         return st.lists(st.sampled_from(pairs), min_size=min_size, max_size=max_size)
-    free = [tuple(pair) for pair in pairs if pair not in used]
+    free = [(a, b) for a, b in pairs if [a, b] not in used]
     if not free:
         return st.just([])
     distinct = st.lists(st.sampled_from(free), min_size=min_size, max_size=min(max_size, len(free)), unique=True)
-    return distinct.map(lambda chosen: [list(pair) for pair in chosen])
+    return distinct.map(lambda chosen: [[a, b] for a, b in chosen])
 
 
 def _fields(edges: Edges, inputs: list[str], hidden: list[str], outputs: list[str]) -> Fields:
