@@ -1,0 +1,62 @@
+"""What there is: theorems with their families, references and shipped instances."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+from . import theorems as registry
+from .core import InternalError, Theorem
+
+__all__ = ["bibtex", "shipped_instances", "theorems"]
+
+_FAMILIES = ("invariant_sets", "identifiability", "correlations", "conservation")
+_ENTRY = re.compile(r"^@\w+\{([^,\s]+),.*?^\}", re.MULTILINE | re.DOTALL)
+
+
+def theorems() -> dict[str, tuple[Theorem, ...]]:
+    """Return all theorems by family, those of installed plug-ins included; families of plug-ins come last."""
+    plug_ins = sorted(point.name for point in entry_points(group="lakatos.theorems"))
+    by_family: dict[str, list[Theorem]] = {family: [] for family in _FAMILIES}
+    for name in (*registry.NAMES, *plug_ins):
+        theorem = registry.load(name)
+        by_family.setdefault(theorem.family, []).append(theorem)
+    return {family: tuple(members) for family, members in by_family.items() if members}
+
+
+@cache
+def shipped_instances() -> Mapping[str, tuple[Path, ...]]:
+    """Return the instance files by theorem, from the folder ``instances`` of the source tree or the current folder.
+
+    Instances belong to the source distribution, not to the installed package: without such a folder there are none.
+    """
+    places = (Path(__file__).resolve().parents[2] / "instances", Path.cwd() / "instances")
+    folder = next((place for place in places if place.is_dir()), None)
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*.toml")) if folder else ():
+        try:
+            theorem = tomllib.loads(path.read_text(encoding="utf-8")).get("theorem")
+        except (OSError, ValueError):
+            continue  # a file that cannot be read is no instance of anything; `lakatos verify` says what is wrong with it
+        found.setdefault(str(theorem), []).append(path)
+    return {theorem: tuple(paths) for theorem, paths in found.items()}
+
+
+def bibtex(theorem: Theorem) -> str:
+    """Return the BibTeX entries of the sources of `theorem`, in the order of its keys.
+
+    Raises
+    ------
+    InternalError
+        If ``references.bib`` lacks one.
+    """
+    text = files("lakatos").joinpath("references.bib").read_text(encoding="utf-8")
+    entries = {match[1]: match[0] for match in _ENTRY.finditer(text)}
+    if missing := [key for key in theorem.source.keys if key not in entries]:
+        raise InternalError(f"{theorem.name}: {missing!r} not in references.bib")
+    return "\n\n".join(entries[key] for key in theorem.source.keys)

@@ -1,0 +1,207 @@
+"""What was decided about an invariant set, in the words of someone who trains the network, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from .graphs.connectivity import Connectivity, EdgeMinimum
+    from .graphs.feasibility import Witness
+    from .graphs.network import Network
+
+__all__ = ["Explanation", "connectivity_json", "explain", "print_explanation"]
+
+_ROWS_SHOWN = 20
+_NAMES_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The verdict in one sentence, the locked weights as a table (number, weight, bound, why), and remarks around it."""
+
+    verdict: str
+    before: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str, str, str], ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def connectivity_json(result: Connectivity, seconds: float) -> dict[str, Any]:
+    """Return the answer of ``lakatos connectivity --json``; exact numbers are strings."""
+    network = result.network
+    names = network.names
+    by_edge = {item.edge: item for item in result.edges}
+    return {
+        "schema": "lakatos/connectivity/1",
+        "nodes": network.node_count,
+        "edges": network.edge_count,
+        "hidden": len(network.hidden_nodes),
+        "feasible": result.feasible,
+        "connected": result.connected,
+        "log2_components": result.log2_components,
+        "regular_connected": result.regular_connected,
+        "regular_log2_components": result.regular_log2_components,
+        "frozen": [_edge_json(network, by_edge[e]) for e in result.frozen_edges],
+        "regular_frozen": [_edge_json(network, by_edge[e]) for e in result.regular_frozen_edges],
+        "out_bottlenecks": [names[v] for v in result.out_bottlenecks],
+        "in_bottlenecks": [names[v] for v in result.in_bottlenecks],
+        "singular": None,
+        "betti": None,
+        "arithmetic": "exact" if result.margin is None else "float-with-margin",
+        "seconds": seconds,
+    }
+
+
+def _edge_json(network: Network, item: EdgeMinimum) -> dict[str, Any]:
+    return {
+        "edge": item.edge,
+        "tail": network.names[network.tail[item.edge]],
+        "head": network.names[network.head[item.edge]],
+        "minimum": str(item.minimum),
+        "witness": None if item.witness is None else _witness_json(network, item.witness),
+    }
+
+
+def _witness_json(network: Network, witness: Witness) -> Mapping[str, Any]:
+    return {"side": witness.side, "nodes": [network.names[v] for v in witness.nodes], "sum": str(witness.sum)}
+
+
+def explain(result: Connectivity) -> Explanation:
+    """Return the explanation of a result."""
+    if result.empty_witness is not None:
+        return Explanation(
+            "The invariant set is empty: no weights of this network have these balances.",
+            (_why_empty(result.network, result.empty_witness),),
+        )
+    locked = [item for item in result.edges if item.minimum > 0 or item.regular_frozen]
+    return Explanation(
+        _verdict(result),
+        (_regular_remark(result), *([_example(result, locked[0])] if locked else [])),
+        tuple(_row(result.network, item) for item in locked[:_ROWS_SHOWN]),
+        (*_remarks(result, locked),),
+    )
+
+
+def _verdict(result: Connectivity) -> str:
+    if result.connected:
+        return "The invariant set is connected: each weight vanishes somewhere on it, and every sign can be reached."
+    count = len(result.frozen_edges)
+    weights = "the sign of this weight" if count == 1 else f"the signs of these {count} weights"
+    return f"The invariant set has 2^{count} components: training by gradient flow cannot change {weights}."
+
+
+def _regular_remark(result: Connectivity) -> str:
+    if not result.regular_feasible:
+        return "It has no regular point: on the whole set some neurons are cut off from all inputs and outputs."
+    extra = sorted(set(result.regular_frozen_edges) - set(result.frozen_edges))
+    if not extra:
+        return "Its regular part, which gradient flow never leaves, has the same number of components."
+    whole = "is connected as a set" if result.connected else f"has 2^{result.log2_components} components as a set"
+    weights = "1 more weight" if len(extra) == 1 else f"{len(extra)} more weights"
+    return (
+        f"Exactly balanced neurons: the invariant set {whole}, but gradient flow cannot cross its singular points. "
+        f"Its regular part has 2^{result.regular_log2_components} components: the sign of {weights} cannot change either."
+    )
+
+
+def _example(result: Connectivity, item: EdgeMinimum) -> str:
+    network, witness = result.network, item.witness
+    assert witness is not None  # only edges kept away from zero are explained
+    weight = network.describe_edge(item.edge)
+    names = _names(network, witness.nodes)
+    way, across = ("outgoing", "into") if witness.side == "out" else ("incoming", "out of")
+    if len(witness.nodes) == 1:
+        subject = f"Neuron {names} cannot change the sign of its only {way} weight {weight}"
+    else:
+        subject = f"The neurons {names} cannot change the sign of {weight}, the only {way} weight they have together"
+    excess = f"{item.minimum} + " if item.minimum else ""
+    bound = f"w² >= {item.minimum}" if item.minimum else "w² > 0"
+    return (
+        f"{subject}: {bound} along gradient flow, since w² = {excess}the sum of the squared weights {across} {names}."
+    )
+
+
+def _row(network: Network, item: EdgeMinimum) -> tuple[str, str, str, str]:
+    assert item.witness is not None
+    exit_or_entry, crossing = ("exit", "enters") if item.witness.side == "out" else ("entry", "leaves")
+    names = _names(network, item.witness.nodes)
+    bound = f">= {item.minimum}" if item.minimum else "> 0"
+    excess = f"{item.minimum} + " if item.minimum else ""
+    why = f"only {exit_or_entry} of {names}: w² = {excess}what {crossing}"
+    return str(item.edge), network.describe_edge(item.edge), bound, why
+
+
+def _remarks(result: Connectivity, locked: Sequence[EdgeMinimum]) -> Iterable[str]:
+    network = result.network
+    if len(locked) > _ROWS_SHOWN:
+        yield f"{len(locked) - _ROWS_SHOWN} more locked weights are not shown; --json lists all."
+    if locked and _can_be_rescaled(result):
+        yield (
+            "Rescaling a neuron (all its incoming weights times a, all its outgoing weights divided by a, for some a > 0) "
+            "leaves the function unchanged, changes the balances, and can free any one of these weights."
+        )
+    for side, nodes in (("outgoing", result.out_bottlenecks), ("incoming", result.in_bottlenecks)):
+        if nodes:
+            yield f"Neurons with a single {side} weight ({len(nodes)}): {_listed(network, nodes)}."
+    if result.margin is not None:
+        yield _margin(result)
+
+
+def _can_be_rescaled(result: Connectivity) -> bool:
+    """Every balance is within reach if all neurons lie between terminals on an acyclic graph and no weight is zero."""
+    weights = result.network.weights
+    return result.certificate.data["method"] == "degrees" and (weights is None or all(w != 0 for w in weights))
+
+
+def _margin(result: Connectivity) -> str:
+    margin = result.margin
+    assert margin is not None
+    begin = f"The weights are floats with relative rounding error {margin.rounding:.2g}; the answer is exact for these values"
+    if margin.robust:
+        return f"{begin} and stays the same for all weights within that error."
+    count = len(margin.sensitive_edges)
+    edges = [result.network.describe_edge(e) for e in margin.sensitive_edges[:_NAMES_SHOWN]]
+    return f"{begin}, but could differ within that error for {count} weight(s): {', '.join(edges)}{_more(count)}."
+
+
+def _why_empty(network: Network, witness: Witness) -> str:
+    direction = "leaves" if witness.side == "out" else "enters"
+    need = "at most 0" if witness.side == "in" else "at least 0"
+    names = _names(network, witness.nodes)
+    return f"No edge {direction} {names}, so the balances there have to sum to {need}; they sum to {Fraction(witness.sum)}."
+
+
+def _names(network: Network, nodes: Sequence[int]) -> str:
+    listed = _listed(network, nodes)
+    return listed if len(nodes) == 1 else f"{{{listed}}}"
+
+
+def _listed(network: Network, nodes: Sequence[int]) -> str:
+    return ", ".join(network.names[v] for v in nodes[:_NAMES_SHOWN]) + _more(len(nodes))
+
+
+def _more(count: int) -> str:
+    return f", … ({count - _NAMES_SHOWN} more)" if count > _NAMES_SHOWN else ""
+
+
+def print_explanation(console: Console, explanation: Explanation) -> None:
+    """Print an explanation; long names wrap, nothing is cut off."""
+    console.print(Text(explanation.verdict, style="bold"), overflow="fold")
+    for line in explanation.before:
+        console.print(Text(line), overflow="fold")
+    if explanation.rows:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        for name in ("edge", "weight", "w²", "why"):
+            table.add_column(name, overflow="fold", justify="right" if name == "edge" else "left")
+        for row in explanation.rows:
+            table.add_row(*map(Text, row))
+        console.print(Padding(table, (1, 0)))
+    for line in explanation.after:
+        console.print(Text(line), overflow="fold")
