@@ -230,6 +230,14 @@ def test_variant_overrides_prediction_and_hypotheses_and_is_recorded() -> None:
     assert verify_instance(statement, instance).outcome is Outcome.INAPPLICABLE
 
 
+def test_variant_overrides_the_derivation() -> None:
+    statement = theorem(FEASIBLE, certificates=(POINT,), derivation=Derivation("Bu = c", "0"))
+    variant = Variant("the other sign", derive=lambda instance: Derivation("Bu = -c", "2*c_v"))
+    instance = NetworkFields(edges=(("x", "v"), ("v", "y")), balance={"v": Fraction(1)})
+    assert verify_instance(statement, instance).outcome is Outcome.PROVED
+    assert verify_instance(statement, instance, variant=variant).reason == "Bu = -c"
+
+
 def test_provenance_identifies_the_run() -> None:
     verdict = verify(theorem(FEASIBLE, certificates=(POINT,)), seed=3, **CHAIN)
     assert {"lakatos", "python", "numpy", "torch", "sympy"} <= verdict.provenance.keys()

@@ -285,6 +285,7 @@ class Variant:
     change: str
     predict: Callable[[Any], Prediction] | None = None
     hypotheses: Callable[[Any], tuple[Hypothesis, ...]] | None = None
+    derive: Callable[[Any], Derivation] | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
 
 

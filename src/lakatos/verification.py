@@ -212,6 +212,7 @@ def _varied(theorem: Theorem, variant: Variant) -> Theorem:
         theorem,
         predict=variant.predict or theorem.predict,
         hypotheses=variant.hypotheses or theorem.hypotheses,
+        derive=variant.derive or theorem.derive,
     )
 
 
