@@ -142,11 +142,11 @@ def test_barely_positive_coordinate_is_undecided() -> None:
 
 
 def answer(**changes: object) -> SimpleNamespace:
-    """What the solver might return for the minimum of edge 1 at balance -4."""
+    """What the solver returns for edge 1 at balance -4, scaled to -1, but for these changes."""
     right = {
         "status": 0,
         "message": "",
-        "x": np.array([0.0, 4.0]),
+        "x": np.array([0.0, 1.0]),
         "eqlin": SimpleNamespace(marginals=np.array([-1.0])),
     }
     return SimpleNamespace(**{**right, **changes})
