@@ -74,7 +74,7 @@ def closed_form(widths: tuple[int, ...], balance: Rows) -> list[Fraction]:
     for i in range(len(widths) - 1):
         for tail in range(widths[i]):
             for head in range(widths[i + 1]):
-                minima.append(max(Fraction(0), *_out(widths, balance, i, tail), *_in(widths, balance, i, head)))
+                minima.append(max([Fraction(0), *_out(widths, balance, i, tail), *_in(widths, balance, i, head)]))
     return minima
 
 
