@@ -82,8 +82,11 @@ def test_measurement_has_no_argument_for_a_prediction(name: str) -> None:
 
 @each_theorem
 def test_theorem_ships_instances_that_hold_and_a_control(name: str) -> None:
-    assert [path for path in HOLDING if HEADERS[path]["theorem"] == name]
-    assert [path for path in CONTROLS if HEADERS[path]["theorem"] == name]
+    holding = [path for path in HOLDING if HEADERS[path]["theorem"] == name]
+    assert holding
+    # A true theorem without hypotheses applies everywhere and is never refuted: its false variants are its only controls.
+    if any(load(name).hypotheses(read_instance(path).instance) for path in holding):
+        assert [path for path in CONTROLS if HEADERS[path]["theorem"] == name]
 
 
 def test_every_instance_belongs_to_a_registered_theorem() -> None:
