@@ -38,14 +38,14 @@ def network_from_npz(path: Path) -> Network:
             raise InputError(f"{field}: missing; the archive holds {', '.join(arrays) or 'nothing'}")
     names = _names(arrays["names"]) if "names" in arrays else None
     balance = arrays.get("balance")
-    _require_dense_numbers(arrays, names, balance)
+    count = _node_count(arrays, names, balance)
     weight = arrays.get("weight")
     if weight is not None and not _is_double(weight.dtype):
         raise InputError(f"weight: dtype={weight.dtype}; a float16, float32 or float64 array is needed")
     if weight is not None and balance is not None:
         raise InputError("balance: given beside weights, which already define it; leave one of them out")
     if balance is not None and names is None:
-        names = tuple(map(str, range(balance.size)))
+        names = tuple(map(str, range(max(count, balance.size))))
     network = Network.from_arrays(
         arrays["tail"],
         arrays["head"],
@@ -83,18 +83,22 @@ def _names(array: npt.NDArray[Any]) -> tuple[str, ...]:
     return tuple(array.tolist())
 
 
-def _require_dense_numbers(
+def _node_count(
     arrays: dict[str, npt.NDArray[Any]], names: tuple[str, ...] | None, balance: npt.NDArray[Any] | None
-) -> None:
-    """Refuse a stray node number, which would claim memory for all numbers below it."""
+) -> int:
+    """Return one more than the largest node number; a stray one, which would claim memory for all below it, is refused."""
     numbers = {field: arrays[field] for field in ("tail", "head", "inputs", "outputs") if field in arrays}
     most = sum(array.size for array in numbers.values())
     most = max(most, len(names or ()), 0 if balance is None else balance.size)
+    count = 0
     for field, array in numbers.items():
-        if array.size and array.dtype.kind in "iu" and int(array.max()) >= most:
-            raise InputError(
-                f"{field}: node number {int(array.max())}; nodes are numbered from 0, here to at most {most - 1}"
-            )
+        if array.size and array.dtype.kind in "iu":
+            count = max(count, int(array.max()) + 1)
+            if count > most:
+                raise InputError(
+                    f"{field}: node number {count - 1}; nodes are numbered from 0, here to at most {most - 1}"
+                )
+    return count
 
 
 def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -122,18 +126,21 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, field: str) -> npt.NDArray[Any]:
-    with archive.open(member) as stream:
-        try:
+    try:
+        with archive.open(member) as stream:
             version = np.lib.format.read_magic(stream)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, _, dtype = header(stream)
-        except ValueError as error:
-            raise InputError(f"array {field}: not a NumPy array: {error}") from None
+            size = member.file_size - stream.tell()
         if dtype.hasobject:
             raise InputError(f"array {field}: holds Python objects, which are not unpickled; save numbers or texts")
         # NumPy allocates what the header declares before it reads, so the declaration is checked first.
-        if math.prod(shape) * dtype.itemsize != member.file_size - stream.tell():
+        if math.prod(shape) * dtype.itemsize != size:
             raise InputError(f"array {field}: its header declares shape {shape}, which is not what the archive holds")
-    with archive.open(member) as stream:
-        array: npt.NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+        with archive.open(member) as stream:
+            array: npt.NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"array {field}: not a NumPy array: {error}") from None
     return array

@@ -1,0 +1,1 @@
+"""Networks to try the commands on: ``lakatos connectivity examples.breast_cancer:model``."""
