@@ -120,7 +120,8 @@ def test_console_script_loads_neither_torch_nor_sympy() -> None:
 
 
 def test_console_script_is_installed_and_plain_when_piped(tmp_path: Path) -> None:
-    done = subprocess.run([SCRIPT, "list"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
+    done = subprocess.run([SCRIPT, "list"], capture_output=True, text=True, cwd=tmp_path, env=plain, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "\x1b" not in done.stdout

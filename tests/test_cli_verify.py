@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,6 +21,9 @@ expect = "proved"
 edges = [["x", "v"], ["v", "y"]]
 balance = { v = 1 }
 """
+
+
+GREEN = re.compile(r"\x1b\[[0-9;]*32m")
 
 
 @pytest.fixture
@@ -78,11 +82,22 @@ def test_table_then_surprises_then_summary(folder: Path, capsys: pytest.CaptureF
     assert "4 instances: 1 proved, 1 refuted, 1 inconclusive, 1 inapplicable; 3 not as expected" in text
 
 
-def test_no_color_and_no_cut_off_names(
+def test_no_color_is_respected(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+    cli_fakes.write(folder, "a", "proved")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert main(["verify", "a.toml"]) == 0
+    assert GREEN.search(capsys.readouterr().out)
     monkeypatch.setenv("NO_COLOR", "1")
+    assert main(["verify", "a.toml"]) == 0
+    assert not GREEN.search(capsys.readouterr().out)
+
+
+def test_long_titles_wrap(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     title = "an instance whose title is much longer than what would fit into eighty columns of any table"
     cli_fakes.write(folder, "a", "proved", title=title)
     assert main(["verify", "a.toml"]) == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_boundary import print_json, screen
+from .cli_boundary import BUG, print_bug, print_json, screen
 from .core import Exact, InputError, InternalError, Undecided
 from .pool import Done, Failed, Lost, run
 from .report_connectivity import Explanation, connectivity_json, explain, print_explanation
@@ -66,7 +66,10 @@ def command(
     (ending,) = run(_answer, [question], time_limit=time_limit)
     match ending:
         case Failed(message, is_bad_input, trace):
-            raise InputError(message) if is_bad_input else InternalError(f"{message}\n{trace}")
+            if is_bad_input:
+                raise InputError(message)
+            print_bug(message, trace)
+            return BUG
         case Lost(reason, why, _):
             raise Undecided(reason, f"{network}: {why}")
         case Done(answer):

@@ -111,7 +111,10 @@ def _entry(path: Path, ending: Ending[Verdict]) -> Entry:
             except InputError as error:
                 return _entry(path, Failed(str(error), is_bad_input=True))
         case Failed(message, is_bad_input, trace):
-            print_error(message) if is_bad_input else print_bug(f"{path}: {message}", trace)
+            if is_bad_input:
+                print_error(message)
+            else:
+                print_bug(f"{path}: {message}", trace)
             return Entry(str(path), None, message, is_bad_input)
 
 

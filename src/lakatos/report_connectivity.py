@@ -91,7 +91,7 @@ def explain(result: Connectivity) -> Explanation:
 
 def _verdict(result: Connectivity) -> str:
     if result.connected:
-        return "The invariant set is connected: each weight vanishes somewhere on it, and every sign can be reached."
+        return "The invariant set is connected: each weight vanishes somewhere on it."
     count = len(result.frozen_edges)
     weights = "the sign of this weight" if count == 1 else f"the signs of these {count} weights"
     return f"The invariant set has 2^{count} components: training by gradient flow cannot change {weights}."
@@ -101,6 +101,8 @@ def _regular_remark(result: Connectivity) -> str:
     if not result.regular_feasible:
         return "It has no regular point: on the whole set some neurons are cut off from all inputs and outputs."
     extra = sorted(set(result.regular_frozen_edges) - set(result.frozen_edges))
+    if not result.regular_frozen_edges:
+        return "Its regular part, which gradient flow never leaves, is connected too: no sign is locked."
     if not extra:
         return "Its regular part, which gradient flow never leaves, has the same number of components."
     whole = "is connected as a set" if result.connected else f"has 2^{result.log2_components} components as a set"
