@@ -143,6 +143,13 @@ def test_reasons_of_inconclusive(measurement: Any, reason: Reason, says: str) ->
     assert all(row.agrees is None for row in judgment.claims)
 
 
+@pytest.mark.parametrize(
+    ("value", "error", "expected"), [(0.625, 0.125, True), (0.75, 0.125, None), (0.75, 0.0, False), (0.625, 0.25, None)]
+)
+def test_bounds_are_sharp(value: float, error: float, expected: bool | None) -> None:
+    assert agreement(LOSS, Estimate(value, error)) is expected
+
+
 def test_the_needed_error_decides() -> None:
     for value, needed in ((0.5, 0.125), (0.75, 0.1249)):
         assert agreement(LOSS, Estimate(value, needed)) is not None
@@ -247,7 +254,7 @@ def test_numbers_compare_as_the_definition_says(
         assert result is not True or (relation is EQUAL and p == m and error == 0)
         return
     excess = Fraction(m) - Fraction(p)
-    d = {EQUAL: abs(excess), AT_MOST: max(excess, 0), AT_LEAST: max(-excess, 0)}[relation]
+    d = {EQUAL: abs(excess), AT_MOST: excess, AT_LEAST: -excess}[relation]
     if d > Fraction(resolution) + Fraction(error):
         assert result is False
     elif d <= Fraction(resolution) and error <= resolution:

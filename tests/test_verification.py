@@ -158,7 +158,8 @@ class OutOfMemoryError(RuntimeError):
     ],
 )
 def test_step_that_gives_up_makes_inconclusive(step: str, error: Exception, reason: Reason) -> None:
-    statement: Any = replace(theorem(FIRST_WEIGHT), **{step: raising(error)})
+    overridden: dict[str, Any] = {step: raising(error)}
+    statement = replace(theorem(FIRST_WEIGHT), **overridden)
     verdict = verify(statement, **CHAIN)
     assert (verdict.outcome, verdict.reason) == (Outcome.INCONCLUSIVE, reason)
     assert verdict.explanation
