@@ -73,6 +73,7 @@ def test_fact_refutes_exactly_even_where_the_measurement_agrees() -> None:
     judgment = judge(MET, [COUNT], established={"count": 4}, measurement=measured(count=Estimate(3)))
     assert (judgment.outcome, judgment.evidence, judgment.reason) == (Outcome.REFUTED, Evidence.EXACT, "count")
     assert "count = 3 is predicted, but a certificate establishes 4" in judgment.explanation
+    assert judgment.claims[0].agrees is False
 
 
 def test_measurement_refutes_with_its_own_evidence() -> None:
@@ -123,6 +124,7 @@ def test_one_contradicted_claim_among_established_ones_refutes() -> None:
         (measured(), Reason.INCOMPLETE_METHOD, "neither established nor measured"),
         (Undecided(Reason.TIMEOUT, "60 s"), Reason.TIMEOUT, "60 s"),
         (measured(loss=Estimate(0.5, 0.25)), Reason.PRECISION, "an error of at most 0.125 is needed"),
+        (measured(loss=Estimate(0.625, 0.25)), Reason.PRECISION, "an error of at most 0.125 is needed"),
         (measured(loss=Estimate(0.75, 0.25)), Reason.PRECISION, "an error below 0.125 is needed"),
         (measured(loss=Estimate(0.5, math.inf)), Reason.PRECISION, "an error of at most 0.125 is needed"),
         (measured(loss=Estimate(math.nan)), Reason.PRECISION, "not comparable"),
@@ -148,6 +150,13 @@ def test_reasons_of_inconclusive(measurement: Any, reason: Reason, says: str) ->
 )
 def test_bounds_are_sharp(value: float, error: float, expected: bool | None) -> None:
     assert agreement(LOSS, Estimate(value, error)) is expected
+
+
+def test_one_entry_that_is_not_a_number_leaves_the_tuple_open() -> None:
+    claim = Claim("losses", AT_MOST, (0.5, 0.5), resolution=0.125)
+    judgment = judge(MET, [claim], measurement=measured(losses=Estimate((math.nan, 0.75), 0.25)))
+    assert judgment.reason == Reason.PRECISION
+    assert "not comparable" in judgment.explanation
 
 
 def test_the_needed_error_decides() -> None:
