@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from lakatos import checker
 from lakatos.cli import main
 
 NETWORK = {"edges": [["x", "v"], ["v", "y"]], "balance": {"v": "1"}}
@@ -51,6 +53,28 @@ def test_what_is_no_result(proof: Path, arguments: list[str], capsys: pytest.Cap
     out, err = capsys.readouterr()
     assert out == ""
     assert err != ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_a_reader_that_leaves_is_no_error(proof: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    script = "import sys; from lakatos.cli import main; sys.exit(main(['check', 'proof.json']))"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_bug_of_the_checker_is_not_a_verdict(
+    proof: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: list[str]) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(checker, "main", broken)
+    assert main(["check", str(proof)]) == 5
+    assert capsys.readouterr().out == ""
 
 
 def test_only_the_standard_library_is_loaded(proof: Path) -> None:

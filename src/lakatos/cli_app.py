@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from . import __version__
-from .cli_boundary import TRACEBACK_VARIABLE, guarded
+from .cli import TRACEBACK_VARIABLE
+from .cli_boundary import guarded
 
 __all__ = ["COMMANDS", "app"]
 
@@ -47,4 +48,4 @@ def _options(
 
 for _name in COMMANDS:
     _module = import_module(f".cli_{_name}", __package__)
-    app.command(_name, **getattr(_module, "SETTINGS", {}))(guarded(_module.command))
+    app.command(_name)(guarded(_module.command))

@@ -1,11 +1,9 @@
-"""What all commands share: exceptions become exit statuses, and each kind of output has its stream."""
+"""What all commands share: they return exit statuses, and each kind of output has its stream."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -15,28 +13,10 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from .cli import INTERRUPTED
-from .core import InputError, Undecided
+from .cli import BAD_INPUT, BUG, UNDECIDED, status_of
 
-__all__ = [
-    "BAD_INPUT",
-    "BUG",
-    "TRACEBACK_VARIABLE",
-    "UNDECIDED",
-    "first_of",
-    "guarded",
-    "print_bug",
-    "print_error",
-    "print_json",
-    "progress",
-    "screen",
-]
+__all__ = ["first_of", "guarded", "print_json", "progress", "screen"]
 
-BAD_INPUT = 2
-UNDECIDED = 3
-BUG = 5
-BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ends
-TRACEBACK_VARIABLE = "LAKATOS_TRACEBACK"
 _ORDER = (BUG, BAD_INPUT, 1, UNDECIDED, 4, 0)
 
 P = ParamSpec("P")
@@ -47,51 +27,9 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        raise typer.Exit(_status(lambda: command(*args, **kwargs)))
+        raise typer.Exit(status_of(lambda: command(*args, **kwargs)))
 
     return run
-
-
-def _status(command: Callable[[], int]) -> int:
-    try:
-        status = command()
-        sys.stdout.flush()
-        return status
-    except InputError as error:
-        print_error(str(error))
-        return BAD_INPUT
-    except Undecided as error:
-        print_error(f"undecided ({error.reason}): {error.explanation}")
-        return UNDECIDED
-    except MemoryError as error:
-        print_error(f"undecided (memory): {str(error) or 'memory ran out'}")
-        return UNDECIDED
-    except BrokenPipeError:
-        # The reader has gone. Python flushes standard output once more at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except KeyboardInterrupt as error:
-        sys.stderr.write(f"lakatos: interrupted{f'; {error}' if str(error) else ''}\n")
-        return INTERRUPTED
-    except (typer.Exit, typer.Abort):
-        raise
-    except Exception as error:
-        print_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
-        return BUG
-
-
-def print_error(message: str) -> None:
-    """Write one error to standard error."""
-    sys.stderr.write(f"lakatos: error: {message}\n")
-
-
-def print_bug(message: str, trace: str) -> None:
-    """Write an internal error to standard error; the traceback only where it was asked for."""
-    sys.stderr.write(f"lakatos: internal error: {message}\n")
-    if os.environ.get(TRACEBACK_VARIABLE, "") not in ("", "0"):
-        sys.stderr.write(trace)
-    else:
-        sys.stderr.write("This is a bug in lakatos, not in your input; `lakatos --traceback ...` shows where.\n")
 
 
 def screen(stream: IO[str] | None = None) -> Console:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_boundary import BUG, print_bug, print_json, screen
+from .cli import BUG, print_bug
+from .cli_boundary import print_json, screen
 from .core import Exact, InputError, InternalError, Undecided
 from .pool import Done, Failed, Lost, run
 from .report_connectivity import Explanation, connectivity_json, explain, print_explanation

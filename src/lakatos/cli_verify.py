@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from .cli_boundary import first_of, print_bug, print_error, print_json, progress, screen
+from .cli import print_bug, print_error
+from .cli_boundary import first_of, print_json, progress, screen
 from .core import InputError, Verdict
 from .pool import Done, Ending, Failed, Lost, run
 from .report import Entry, exit_status, print_entries

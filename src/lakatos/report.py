@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from .cli_boundary import BAD_INPUT, BUG, UNDECIDED
+from .cli import BAD_INPUT, BUG, UNDECIDED
 from .core import Outcome, Verdict
 
 __all__ = ["Entry", "exit_status", "outcome_text", "print_entries", "summary", "surprise", "value_text"]
