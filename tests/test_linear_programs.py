@@ -131,7 +131,7 @@ def test_networks_without_hidden_nodes_or_edges() -> None:
 
 
 def test_barely_positive_coordinate_is_undecided() -> None:
-    """Edge v→y equals 1e-6 where x→v vanishes: neither clearly 0 nor clearly positive beside a balance of 1."""
+    """Edge v→y equals 1e-7 where x→v vanishes: neither clearly 0 nor clearly positive beside a balance of 1."""
     edges = [("x", "v"), ("v", "y"), ("x", "w"), ("w", "y")]
     near = Network.from_edges(edges, balance={"v": "-1e-7", "w": 1})
     with pytest.raises(Undecided, match="barely positive") as caught:
