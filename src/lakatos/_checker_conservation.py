@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from lakatos._checker_degrees import topological_order
-from lakatos._checker_network import read_subject
+from lakatos._checker_network import Subject, read_subject
 from lakatos._checker_reading import Invalid, record, show
 from lakatos._checker_sets import Fact
 
-__all__ = ["check_conservation"]
+__all__ = ["Monomial", "annihilated", "check_conservation"]
 
 _TERM_LIMIT = 20_000
 _TOTAL_LIMIT = 200_000
 _LARGEST_DEGREE = 16
 
-# A monomial is its exponents: (edge, exponent) for the weights that occur, by edge.
-_Monomials: TypeAlias = set[tuple[tuple[int, int], ...]]
+Monomial: TypeAlias = tuple[tuple[int, int], ...]
+"""The weights that occur with their exponents, increasing."""
 
 
 def check_conservation(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fact]:
@@ -39,19 +39,18 @@ def check_conservation(fields: Any, certificate: Mapping[str, Any]) -> dict[str,
     matters = [not hidden for hidden in subject.hidden]
     for v in reversed(order):
         matters[v] = matters[v] or any(matters[subject.head[e]] for e in subject.leaving[v])
-    sent: dict[int, _Monomials] = {}
+    sent: dict[int, set[Monomial]] = {}
     terms = 0
     for v in (v for v in order if matters[v]):
-        received: _Monomials = set()
+        received: set[Monomial] = set()
         for e in subject.entering[v]:
             received |= _products({((e, 1),)}, sent[subject.tail[e]])
         sent[v] = {()}
         if subject.hidden[v]:
             for _ in range(degree):
                 sent[v] = _products(sent[v], received)
-        else:
-            for monomial in received:
-                _check_monomial(monomial, subject.tail, subject.head, subject.hidden, degree)
+        elif not all(annihilated(monomial, subject, degree) for monomial in received):
+            raise Invalid(f"the law of degree {degree} fails at {show(subject.names[v])}")
         terms += len(received) + len(sent[v])
         if terms > _TOTAL_LIMIT:
             raise Invalid(f"the expansion has more than {_TOTAL_LIMIT} terms in all: not checked")
@@ -59,25 +58,19 @@ def check_conservation(fields: Any, certificate: Mapping[str, Any]) -> dict[str,
     return {"degree": degree, **{f"residual[{label}]": Fraction(0) for label in hidden_names}}
 
 
-def _check_monomial(
-    monomial: tuple[tuple[int, int], ...],
-    tail: tuple[int, ...],
-    head: tuple[int, ...],
-    hidden: tuple[bool, ...],
-    degree: int,
-) -> None:
+def annihilated(monomial: Monomial, subject: Subject, degree: int) -> bool:
+    """Return whether the operators of all hidden nodes multiply this monomial by 0."""
     factor: dict[int, int] = defaultdict(int)
     for e, exponent in monomial:
-        factor[head[e]] += exponent
-        factor[tail[e]] -= degree * exponent
-    if any(value != 0 and hidden[v] for v, value in factor.items()):
-        raise Invalid(f"the law of degree {degree} fails on the monomial with exponents {show(str(monomial))}")
+        factor[subject.head[e]] += exponent
+        factor[subject.tail[e]] -= degree * exponent
+    return not any(value != 0 and subject.hidden[v] for v, value in factor.items())
 
 
-def _products(left: _Monomials, right: _Monomials) -> _Monomials:
+def _products(left: set[Monomial], right: set[Monomial]) -> set[Monomial]:
     if len(left) * len(right) > _TERM_LIMIT:
         raise Invalid(f"the expansion has a polynomial of more than {_TERM_LIMIT} terms: not checked")
-    products: _Monomials = set()
+    products: set[Monomial] = set()
     for a in left:
         for b in right:
             exponents = dict(a)

@@ -87,8 +87,8 @@ def bound_by_flows(subject: Subject, entries: Mapping[int, Claimed]) -> None:
 def _check_flow(view: Subject, e: int, flow: Vector, claimed: Claimed, where: str) -> None:
     v = view.tail[e]
     funnel = _funnel(view, v)
-    for f in flow:
-        if f == e or view.tail[f] not in funnel or view.head[f] not in funnel:
+    for f in flow:  # e is not inside: its head is not in the funnel, since there is no cycle
+        if view.tail[f] not in funnel or view.head[f] not in funnel:
             raise Invalid(f"{where}: edge {f} is not inside the funnel of {show(view.names[v])}")
     net = net_inflow(view, flow)
     slack = {w: view.c[w] - net[w] for w in funnel}
@@ -96,17 +96,17 @@ def _check_flow(view: Subject, e: int, flow: Vector, claimed: Claimed, where: st
     for w, left in slack.items():
         if left < 0:
             raise Invalid(f"{where}: at {show(view.names[w])} more flows in than its balance allows")
-    if not claimed.regular_frozen and not _reaches_slack(view, e, flow, slack):
+    if not claimed.regular_frozen and not _reaches_slack(view, v, flow, slack):
         raise Invalid(f"{where}: no slack is reached, so a stable set with sum 0 is not excluded")
 
 
-def _reaches_slack(view: Subject, e: int, flow: Vector, slack: Mapping[int, Fraction]) -> bool:
-    seen, waiting = {view.tail[e]}, [view.tail[e]]
+def _reaches_slack(view: Subject, v: int, flow: Vector, slack: Mapping[int, Fraction]) -> bool:
+    seen, waiting = {v}, [v]
     while waiting:
         w = waiting.pop()
         if slack[w] > 0:
             return True
-        ahead = [view.head[f] for f in view.leaving[w] if f != e]
+        ahead = [view.head[f] for f in view.leaving[w]]
         behind = [view.tail[f] for f in view.entering[w] if f in flow]
         for x in ahead + behind:
             if x in slack and x not in seen:
@@ -123,7 +123,7 @@ def _funnel(view: Subject, v: int) -> set[int]:
         for f in view.entering[waiting.pop()]:
             p = view.tail[f]
             ends_inside[p] += 1
-            if view.hidden[p] and ends_inside[p] == len(view.leaving[p]) and p not in funnel:
+            if view.hidden[p] and ends_inside[p] == len(view.leaving[p]):
                 funnel.add(p)
                 waiting.append(p)
     return funnel

@@ -24,19 +24,19 @@ class Invalid(Exception):
     """A certificate, or what it talks about, does not check; the message says what failed where."""
 
 
-def show(value: object) -> str:
-    """Return `value` for a message: one short line of ASCII, whatever the value is."""
+def show(value: object, limit: int = _SHOWN) -> str:
+    """Return `value` for a message: one line of ASCII of about `limit` characters, whatever the value is."""
     if value is None or isinstance(value, (bool, float)):
         return repr(value)
     if isinstance(value, int) and value.bit_length() <= _BITS:
         text = repr(value)
     elif isinstance(value, str):
-        text = ascii(value[: _SHOWN + 1])
+        text = ascii(value[: limit + 1])
     elif isinstance(value, Fraction) and max(value.numerator.bit_length(), value.denominator.bit_length()) <= _BITS:
         text = str(value)
     else:
         return f"({type(value).__name__})"
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return text if len(text) <= limit else text[:limit] + "..."
 
 
 def record(

@@ -37,6 +37,7 @@ _VERDICTS = "lakatos/verdict/1"
 _CERTIFICATE = "lakatos/certificate/1"
 _OUTCOMES = ("proved", "supported", "refuted", "inconclusive", "inapplicable")
 _RELATIONS = ("=", "<=", ">=")
+_LONGEST_LABEL = 500
 
 
 def check_certificate(fields: Any, certificate: Any) -> dict[str, Fact]:
@@ -95,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         entries = _entries(read_json(path))
     except Invalid as error:
-        sys.stderr.write(f"{show(arguments[0])}: {error}\n")
+        sys.stderr.write(f"{ascii(arguments[0])}: {error}\n")
         return 2
     status = 0
     for label, check in entries:
@@ -122,7 +123,11 @@ def _entries(document: Any) -> list[tuple[str, Callable[[Path], list[str]]]]:
 
 def _label(i: int, verdict: Any) -> str:
     about = verdict if isinstance(verdict, Mapping) else {}
-    parts = [f"{key} {show(about[key])}" for key in ("theorem", "instance", "outcome") if about.get(key) is not None]
+    parts = [
+        f"{key} {show(about[key], _LONGEST_LABEL)}"
+        for key in ("theorem", "instance", "outcome")
+        if about.get(key) is not None
+    ]
     return ", ".join([f"verdicts[{i}]", *parts])
 
 
