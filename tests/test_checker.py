@@ -251,7 +251,12 @@ LIES: dict[str, tuple[int | Data, Data, str]] = {
     "no regular points: set is not closed": (
         3, connected("residual", {}, cut_off=witness("out", "v", "0")), "cross on side 'out'"
     ),
-    "no regular points: sum is not zero": (32, connected("residual", {"0": "1"}, cut_off=witness("out", "v", "1")), "not 0"),
+    "no regular points: sum is not zero": (
+        32,
+        connected("residual", {"0": "1"}, entry(0, "1", False, witness("in", "v", "1"), change={}),
+                  cut_off=witness("out", "v", "1")),
+        "the sum of the witness is not 0",
+    ),
     "no regular points, yet regular-frozen": (*edited(38, "edges", 0, "regular_frozen", to=True)[:2], "contradicts"),
     "no regular points, no witness": (*edited(38, "regular", "witness", to=None)[:2], "an object is needed"),
     "regular points with a witness": (*edited(38, "regular", "nonempty", to=True)[:2], "'nonempty' is true with no witness"),

@@ -126,12 +126,12 @@ def _bound_by_points(subject: Subject, point: Vector, entries: Mapping[int, _Ent
     edges share one point. There an edge with u_e = 0 is a single arc, so trees out of and into the merged terminal that do
     not use e survive its removal; only the edges of the trees need a search of their own.
     """
-    trees = _spanning_edges(subject, point) or frozenset()
+    trees = _spanning_edges(subject, point) if regular else None
     for e in range(len(subject.tail)):
         if e not in entries:
             if e in point:
                 raise Invalid(f"edge {e} is not listed, but the point is not 0 there")
-            if regular and e in trees and _spanning_edges(subject, point, without=e) is None:
+            if trees and e in trees and _spanning_edges(subject, point, without=e) is None:
                 raise Invalid(f"edge {e} is not listed, but the point without it is not shown to be near a regular one")
             continue
         change = read_vector(subject, entries[e].above, f"edge {e}: change", signed=True)
