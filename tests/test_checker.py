@@ -36,6 +36,12 @@ def connected(method: str, point: Data, *edges: Data, cut_off: Data | None = Non
     return {"kind": "connectivity", "method": method, "point": point, "edges": list(edges), "regular": regular}
 
 
+def net(edges: str, **balance: str | int) -> Data:
+    pairs = [edge.split(">") for edge in edges.split()]
+    terminals = {name for pair in pairs for name in pair} - set(balance)
+    return {"edges": pairs, "inputs": sorted(terminals), "outputs": [], "balance": balance}
+
+
 # Worked out on paper from the criteria alone, one for each of these rows of the table of expected values.
 BY_HAND: dict[int, Data] = {
     1: connected(
@@ -127,6 +133,19 @@ def test_by_hand(number: int) -> None:
     assert minima == {f"minimum[{e}]": (row.frozen or {}).get(e, Fraction(0)) for e in edges}
 
 
+def test_slack_is_reached_backwards_and_forwards() -> None:
+    """The flow exhausts v and a; from v it is followed back to a, and from there the way on leads to the slack of b."""
+    fields = net("x>a x>a a>b a>v x>b b>v v>y", a=-2, b=1, v=2)
+    edges = entry(5, "0", False, out={}), entry(6, "0", False, out={"3": "2"})
+    facts = check_certificate(fields, connected("degrees", {"3": "2", "4": "1"}, *edges))
+    assert (facts["log2_components"], facts["regular_log2_components"]) == (0, 0)
+
+
+def test_zeros_may_be_written() -> None:
+    certificate = {"kind": "invariant_set_point", "squares": {"0": "1", "1": "0"}}
+    assert check_certificate(ROWS[1].fields, certificate) == {"feasible": True}
+
+
 def test_point_of_a_network_with_weights() -> None:
     fields = {"edges": [["x", "v", "3/2"], ["v", "y", "-0.5"]]}
     assert check_certificate(fields, {"kind": "invariant_set_point", "squares": {"0": "2"}}) == {"feasible": True}
@@ -143,12 +162,6 @@ def edited(number: int, *path: str | int, to: Any) -> tuple[int, Data, str]:
         place = place[step]
     place[path[-1]] = to
     return number, certificate, ""
-
-
-def net(edges: str, **balance: str | int) -> Data:
-    pairs = [edge.split(">") for edge in edges.split()]
-    terminals = {name for pair in pairs for name in pair} - set(balance)
-    return {"edges": pairs, "inputs": sorted(terminals), "outputs": [], "balance": balance}
 
 
 DETOUR = net("x>v v>w w>v v>y", v=-1, w=0)
@@ -239,6 +252,16 @@ LIES: dict[str, tuple[int | Data, Data, str]] = {
                      entry(2, "1", True, witness("out", "v", "-1"), change={"0": "-1", "2": "-1"})),
         "edge 0: the change does not lead to minimum=0",
     ),
+    "frozen edge not listed, no regular points": (
+        38, connected("residual", {"0": "1"}, cut_off=witness("in", "z", "0")), "the point is not 0 there"
+    ),
+    "not regular-frozen: no slack behind the flow": (
+        19,
+        connected("degrees", {"1": "2"}, BY_HAND[19]["edges"][0], entry(3, "0", False, out={"2": "2"})),
+        "no slack",
+    ),
+    "an integer as key": (2, {"kind": "invariant_set_point", "squares": {1: "1"}}, "1 is no edge number"),
+    "a key in other digits": (2, {"kind": "invariant_set_point", "squares": {"\u00b9": "1"}}, "is no edge number"),
     "frozen edge not listed": (37, connected("residual", {"0": "1"}, *BY_HAND[37]["edges"][1:]), "edge 0 is not listed"),
     "regular-frozen edge not listed": (6, connected("residual", {}), "edge 2 is not listed"),
     "regular-frozen edge listed as free": (
@@ -277,6 +300,7 @@ LIES: dict[str, tuple[int | Data, Data, str]] = {
     "division by zero": (*edited(2, "point", "1", to="1/0")[:2], "exact number"),
     "conservation on a cycle": (DETOUR, {"kind": "conservation_identity", "degree": 1}, "cycle"),
     "conservation of degree 0": (1, {"kind": "conservation_identity", "degree": 0}, "degree=0"),
+    "conservation of large degree": (1, {"kind": "conservation_identity", "degree": 65}, "degree=65"),
     "conservation of boolean degree": (1, {"kind": "conservation_identity", "degree": True}, "degree=True"),
 }  # fmt: skip
 
@@ -311,6 +335,7 @@ BAD_FIELDS: dict[str, Any] = {
     "input listed twice": {"edges": [["x", "v"]], "inputs": ["x", "x"], "balance": {}},
     "unknown output": {"edges": [["x", "v"]], "outputs": ["y"], "balance": {"v": 0}},
     "unknown key": {"edges": [["x", "y"]], "output": ["y"]},
+    "no width": {"widths": []},
     "one width": {"widths": [2]},
     "boolean width": {"widths": [True, 1]},
     "negative width": {"widths": [1, -1, 1]},

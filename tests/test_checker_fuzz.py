@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakatos import Network, connectivity
-from lakatos._checker_conservation import annihilated
 from lakatos._checker_network import read_subject
 from lakatos.checker import CHECKS, Invalid, check_certificate
 from lakatos.graphs.layered import layered_network
@@ -48,28 +47,6 @@ def test_networks_are_read_alike(fields: Data, declared: bool) -> None:
 def test_layered_networks_are_read_alike(widths: list[int], bias: bool) -> None:
     balance = [[f"{i}/{k + 1}" for k in range(n)] for i, n in enumerate(widths[1:-1])]
     same_network({"widths": widths, "balance": balance, "bias": bias}, layered_network(widths, balance, bias=bias))
-
-
-@given(balanced_dags(dead_ends=True), st.integers(1, 3))
-def test_conservation_holds_on_every_dag(fields: Data, degree: int) -> None:
-    facts = check_certificate(fields, {"kind": "conservation_identity", "degree": degree})
-    hidden = Network.from_edges(**fields).hidden_names
-    assert facts == {"degree": degree, **{f"residual[{name}]": Fraction(0) for name in hidden}}
-
-
-def test_conservation_tells_degrees_apart() -> None:
-    subject = read_subject(TRUE_FIELDS)
-    assert annihilated(((0, 1), (1, 1)), subject, degree=1)  # the output of a neuron of degree 1
-    assert annihilated(((0, 2), (1, 1)), subject, degree=2)
-    assert not annihilated(((0, 2), (1, 1)), subject, degree=1)
-    assert not annihilated(((0, 1), (1, 1)), subject, degree=2)
-    assert not annihilated(((0, 1),), subject, degree=1)
-
-
-def test_conservation_refuses_what_it_cannot_expand() -> None:
-    fields = {"widths": [4, 12, 12, 12, 12, 1], "balance": [["0"] * 12] * 4}
-    with pytest.raises(Invalid, match="not checked"):
-        check_certificate(fields, {"kind": "conservation_identity", "degree": 2})
 
 
 TEXTS = ["0", "1", "-1", "2", "1/2", "1e9", "", "out", "in", "h1", "h2", "x1", "degrees", "residual", *CHECKS]

@@ -15,8 +15,6 @@ from lakatos._checker_reading import Invalid, number, show
 
 __all__ = ["instance_problems", "read_json"]
 
-_NETWORK_KEYS = NETWORK_KEYS | LAYERED_KEYS
-
 
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file; NaN and infinities are no JSON.
@@ -102,8 +100,9 @@ def _differences(table: Mapping[str, Any], fields: Mapping[str, Any]) -> list[st
 
 
 def _network(fields: Mapping[str, Any]) -> Subject | None:
+    keys = LAYERED_KEYS if "widths" in fields else NETWORK_KEYS
     try:
-        return read_subject({key: value for key, value in fields.items() if key in _NETWORK_KEYS})
+        return read_subject({key: value for key, value in fields.items() if key in keys})
     except Invalid:
         return None
 

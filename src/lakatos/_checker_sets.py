@@ -11,6 +11,7 @@ Arguments are written for the *out* side. The *in* side is the out side of the m
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
@@ -26,6 +27,8 @@ Fact: TypeAlias = "bool | int | Fraction | str | tuple[Fact, ...] | None"
 Vector: TypeAlias = dict[int, Fraction]
 
 WITNESS = frozenset({"side", "nodes", "sum"})
+
+_EDGE_NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 def check_empty(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fact]:
@@ -82,7 +85,7 @@ def read_vector(subject: Subject, data: Any, where: str, *, signed: bool) -> Vec
     vector: Vector = {}
     for key, text in data.items():
         # Only the plain form: '7', '07' and '+7' must not be three entries of one edge.
-        if not (isinstance(key, str) and len(key) < 10 and key.isascii() and key.isdigit() and str(int(key)) == key):
+        if not isinstance(key, str) or not _EDGE_NUMBER.fullmatch(key):
             raise Invalid(f"{where}: {show(key)} is no edge number")
         value = number(text, f"{where}[{key}]")
         if int(key) >= len(subject.tail) or (value < 0 and not signed):
