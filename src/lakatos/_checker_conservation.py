@@ -2,8 +2,8 @@
 
 The law of degree p at a hidden node v says that, for every output f,
 sum_in theta_e df/dtheta_e = p * sum_out theta_e df/dtheta_e. With a symbol s_v for the slope, a_v = s_v z_v**p and
-z_v = sum of theta_e a_tail(e), what a terminal receives is a polynomial. The difference of the two sides multiplies each of its
-monomials by the integer
+z_v = sum of theta_e a_tail(e), what a terminal receives is a polynomial. The difference of the two sides multiplies each
+of its monomials by the integer
 
     grade_v = (exponents of weights into v) - p * (exponents of weights out of v).
 
