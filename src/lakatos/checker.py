@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         entries = _entries(read_json(path))
     except Invalid as error:
-        sys.stderr.write(f"{ascii(arguments[0])}: {error}\n")
+        sys.stderr.write(f"{arguments[0]!a}: {error}\n")
         return 2
     status = 0
     for label, check in entries:
