@@ -6,7 +6,6 @@ them has weight 0 on e. A point is regular if its support joins every hidden nod
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -122,31 +121,48 @@ def _bounded_below(
 def _bound_by_points(subject: Subject, point: Vector, entries: Mapping[int, _Entry], regular: bool) -> None:
     """Check, by a point of P for each edge, that no minimum is too small and that no further edge is regular-frozen.
 
-    A point with u_e = 0 shows that the network without e has a regular point just as in `_has_regular_points`. All unlisted
-    edges share one point. There an edge with u_e = 0 is a single arc, so trees out of and into the merged terminal that do
-    not use e survive its removal; only the edges of the trees need a search of their own.
+    A point with u_e = 0 shows that the network without e has a regular point just as in `_has_regular_points`. One search
+    settles this for many edges, since its trees survive whatever they do not use: removing an edge with u_e = 0 (it is a
+    single arc), and going on to another point if no edge of the trees becomes 0. Edges that two such searches leave doubtful
+    get one of their own.
     """
-    trees = _spanning_edges(subject, point) if regular else None
+    doubtful = frozenset(range(len(subject.tail))).difference(entries) if regular else frozenset[int]()
+    while doubtful:
+        trees = _spanning_edges(subject, point, avoid=doubtful)
+        if trees is None or doubtful <= trees:
+            break
+        doubtful &= trees
+    lasting = _spanning_edges(subject, point, avoid=frozenset(entries)) if regular else None
     for e in range(len(subject.tail)):
         if e not in entries:
             if e in point:
                 raise Invalid(f"edge {e} is not listed, but the point is not 0 there")
-            if trees and e in trees and _spanning_edges(subject, point, without=e) is None:
+            if e in doubtful and _spanning_edges(subject, point, without=e) is None:
                 raise Invalid(f"edge {e} is not listed, but the point without it is not shown to be near a regular one")
             continue
         change = read_vector(subject, entries[e].above, f"edge {e}: change", signed=True)
-        moved = {**point, **{f: point.get(f, Fraction(0)) + step for f, step in change.items()}}
+        moved = {f: point.get(f, Fraction(0)) + step for f, step in change.items()}
         net = net_inflow(subject, change)
-        if any(moved[f] < 0 for f in change) or any(subject.hidden[v] and net[v] != 0 for v in net):
+        if any(square < 0 for square in moved.values()) or any(subject.hidden[v] and net[v] != 0 for v in net):
             raise Invalid(f"edge {e}: the change leads out of the polyhedron")
-        if moved.get(e, Fraction(0)) != entries[e].minimum:
+        if moved.get(e, point.get(e, Fraction(0))) != entries[e].minimum:
             raise Invalid(f"edge {e}: the change does not lead to minimum={show(entries[e].minimum)}")
-        if regular and not entries[e].regular_frozen and _spanning_edges(subject, moved, without=e) is None:
+        if not regular or entries[e].regular_frozen:
+            continue
+        lost = {e, *(f for f, square in moved.items() if square == 0)}
+        if lasting is not None and lasting.isdisjoint(lost):
+            continue
+        if _spanning_edges(subject, {**point, **moved}, without=e) is None:
             raise Invalid(f"edge {e}: the change does not show that it vanishes at a regular point")
 
 
-def _spanning_edges(subject: Subject, point: Vector, without: int | None = None) -> frozenset[int] | None:
-    """Return the edges of two trees, out of and into the merged terminal, that span all hidden nodes; None without such."""
+def _spanning_edges(
+    subject: Subject, point: Vector, without: int | None = None, avoid: frozenset[int] = frozenset()
+) -> frozenset[int] | None:
+    """Return the edges of two trees, out of and into the merged terminal, that span all hidden nodes; None without such.
+
+    Edges in `avoid` are used only where all others have led as far as they can.
+    """
     terminal = len(subject.names)
     node = [v if hidden else terminal for v, hidden in enumerate(subject.hidden)]
     forwards: list[list[tuple[int, int]]] = [[] for _ in range(terminal + 1)]
@@ -162,13 +178,20 @@ def _spanning_edges(subject: Subject, point: Vector, without: int | None = None)
             backwards[a].append((b, e))
     used: set[int] = set()
     for arcs in (forwards, backwards):
-        seen, queue = {terminal}, deque([terminal])
-        while queue:
-            for b, e in arcs[queue.popleft()]:
+        seen, waiting = {terminal}, [terminal]
+        avoided: list[tuple[int, int]] = []
+        while waiting or avoided:
+            if waiting:
+                ahead = arcs[waiting.pop()]
+                avoided += [arc for arc in ahead if arc[1] in avoid]
+                ahead = [arc for arc in ahead if arc[1] not in avoid]
+            else:
+                ahead = [avoided.pop()]
+            for b, e in ahead:
                 if b not in seen:
                     seen.add(b)
                     used.add(e)
-                    queue.append(b)
+                    waiting.append(b)
         if len(seen) <= sum(subject.hidden):
             return None
     return frozenset(used)
