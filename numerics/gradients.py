@@ -110,6 +110,7 @@ def balance_residual(
     seed: int = 0,
     loss: str = "mse",
     bias: Collection[str] = (),
+    fixed: Collection[int] = (),
     dtype: torch.dtype = torch.float64,
     device: str = "cpu",
 ) -> BalanceResidual:
@@ -126,6 +127,8 @@ def balance_residual(
         The degree that the law supposes; it does not change the activation.
     bias : collection of str
         Names of the inputs that are 1 on all samples.
+    fixed : collection of int
+        Edges left out of the law, as if they were not trained.
 
     Raises
     ------
@@ -157,7 +160,7 @@ def balance_residual(
     else:
         weights = _as_floats(network)
     placed = [tensor.to(device=device, dtype=dtype) for tensor in (weights, data, targets)]
-    return residual_at(network, *placed, activation=activation, degree=degree, loss=loss)
+    return residual_at(network, *placed, activation=activation, degree=degree, loss=loss, fixed=fixed)
 
 
 def residual_at(
@@ -169,6 +172,7 @@ def residual_at(
     activation: str,
     degree: float = 1,
     loss: str = "mse",
+    fixed: Collection[int] = (),
 ) -> BalanceResidual:
     """Return the residuals of the balance law at given weights (m,), data (samples, inputs), targets (samples, outputs).
 
@@ -176,6 +180,8 @@ def residual_at(
     """
     if loss not in LOSSES:
         raise InputError(f"loss={loss!r}: not known; choose one of {', '.join(LOSSES)}")
+    if unknown := [e for e in fixed if not 0 <= e < network.edge_count]:
+        raise InputError(f"fixed={unknown!r}: not edges; the network has edges 0 to {network.edge_count - 1}")
     theta = weights.detach().clone().requires_grad_()
     outputs, values, signals, depth = _forward(network, theta, data, activation)
     # Without outputs the loss is constant; a mean over nothing would be NaN.
@@ -188,6 +194,7 @@ def residual_at(
         tail, head = _on(network.tail, theta), _on(network.head, theta)
         terms = theta * gradient
         sizes = theta.abs() * (values[:, tail] * delta[:, head]).abs().sum(0)
+        terms[list(fixed)] = sizes[list(fixed)] = 0
         hidden = _on(network.hidden_nodes, theta)
 
         def at_hidden(edge_values: Tensor, factor: float) -> Tensor:

@@ -18,11 +18,7 @@ from lakatos.graphs.bottlenecks import one_sided
 from lakatos.graphs.connectivity import Connectivity
 from lakatos.graphs.feasibility import Witness, feasible_point
 from lakatos.graphs.residual import Residual
-from lakatos.testing import Fields, balanced_dags, balances, multigraphs
-
-
-def balanced_multigraphs(**options: int) -> st.SearchStrategy[Fields]:
-    return multigraphs(**options).flatmap(lambda fields: balances(**fields).map(lambda c: {**fields, "balance": c}))
+from lakatos.testing import balanced_dags, balanced_multigraphs
 
 
 @pytest.mark.parametrize("row", GOLDEN, ids=lambda row: f"row{row.id}")
