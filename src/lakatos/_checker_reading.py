@@ -15,9 +15,9 @@ __all__ = ["Invalid", "name", "number", "record", "sequence", "show"]
 _SHOWN = 60
 _LONGEST = 4300  # digits; the most Python converts between text and integers unasked
 _BITS = 14_284  # any integer of so many bits has at most 4300 digits
-_LARGEST_EXPONENT = 4000
 _INTEGER_OR_RATIO = re.compile(rf"[+-]?[0-9]{{1,{_LONGEST}}}(/[0-9]{{1,{_LONGEST}}})?")
-_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE]([+-]?[0-9]{1,4}))?")
+# An exponent has at most 4 digits, since 1e999999999 is short to write and has a billion digits.
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 class Invalid(Exception):
@@ -70,10 +70,7 @@ def number(value: Any, where: str) -> Fraction:
         if max(value.numerator.bit_length(), value.denominator.bit_length()) <= _BITS:
             return Fraction(value)
     elif isinstance(value, str) and len(value) <= 2 * _LONGEST + 2:
-        decimal = _DECIMAL.fullmatch(value) if len(value) <= _LONGEST else None
-        # The exponent is bounded before anything is computed: 1e999999999 has a billion digits.
-        bounded = decimal is not None and abs(int(decimal[4] or 0)) <= _LARGEST_EXPONENT
-        if bounded or _INTEGER_OR_RATIO.fullmatch(value):
+        if _INTEGER_OR_RATIO.fullmatch(value) or (len(value) <= _LONGEST and _DECIMAL.fullmatch(value)):
             try:
                 return Fraction(value)
             except ZeroDivisionError:
