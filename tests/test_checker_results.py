@@ -175,9 +175,10 @@ def test_what_the_file_leaves_out_is_left_out(verdict: Data, tmp_path: Path) -> 
 
 
 def test_other_fields_and_arrays_in_other_files(tmp_path: Path) -> None:
-    toml = '[instance]\nF = { file = "weights.npz", key = "F" }\nstep = 0.1\nactive = true\nrule = "plain"\n'
+    toml = '[instance]\nF = { file = "weights.npz", key = "F" }\nstep = 0.1\nactive = true\n'
+    toml += 'rule = "plain"\nrates = { a = 1 }\n'
     (tmp_path / "other.toml").write_text(toml)
-    fields = {"F": [["1"]], "step": "1/10", "active": True, "rule": "plain", "seeds": 3}
+    fields = {"F": [["1"]], "step": "1/10", "active": True, "rule": "plain", "rates": {"a": "1"}, "seeds": 3}
     record = {
         "instance": "other.toml",
         "outcome": "supported",
@@ -187,8 +188,18 @@ def test_other_fields_and_arrays_in_other_files(tmp_path: Path) -> None:
         "provenance": {"instance_sha256": hashlib.sha256(toml.encode()).hexdigest()},
     }
     assert problems(record, tmp_path) == []
-    for key, value in {"step": "1/5", "active": False, "rule": "other", "active ": 1}.items():
-        assert problems({**record, "fields": {**fields, key.strip(): value}}, tmp_path)
+    others = [
+        ("step", "1/5"),
+        ("step", True),
+        ("active", False),
+        ("active", 1),
+        ("rule", "other"),
+        ("rule", 1),
+        ("rates", []),
+    ]
+    others += [("rates", {"a": 2}), ("rates", {}), ("rates", {"a": 1, "b": 1})]
+    for key, value in others:
+        assert f"'{key}' is not what" in problems({**record, "fields": {**fields, key: value}}, tmp_path)[0]
 
 
 @pytest.mark.parametrize(
@@ -204,6 +215,7 @@ def test_other_fields_and_arrays_in_other_files(tmp_path: Path) -> None:
         ("fields", None),
         ("fields", []),
         ("instance", 7),
+        ("instance", "long" * 2000),
         ("provenance", {}),
         ("provenance", None),
     ],
@@ -250,16 +262,28 @@ def test_exit_statuses(verdict: Data, tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([str(path)]) == 0
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"schema": NaN}', '{"schema": "?"}', "[" * 100_000, "1" * 5000, '"\udcff"'])
-def test_files_that_are_no_results(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ('{"schema": "lakatos/verdict/1", "verdicts": [], "seconds": NaN}', "NaN is not JSON"),
+        ('{"schema": "?"}', "schema='?': unknown"),
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "not JSON"),
+        ('"\udcff"', "not JSON"),
+    ],
+)
+def test_files_that_are_no_results(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "result.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert main([str(path)]) == 2
-    assert "result.json" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == main(["--strict"]) == main(["a", "b"]) == 2
-    assert main([str(tmp_path / "missing.json")]) == main([str(tmp_path)]) == 2
     assert main(["--help"]) == 0
-    assert "usage" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("usage") == 4
+    assert main([str(tmp_path / "missing.json")]) == main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("cannot be read") == 2

@@ -120,8 +120,6 @@ def _same(written: Any, recorded: Any) -> bool:
     if isinstance(written, list):
         same_length = isinstance(recorded, (list, tuple)) and len(recorded) == len(written)
         return same_length and all(map(_same, written, recorded))
-    if isinstance(written, bool) or isinstance(recorded, bool):
-        return written is recorded
     try:
         return number(written, "") == number(recorded, "")
     except Invalid:

@@ -69,16 +69,22 @@ def number(value: Any, where: str) -> Fraction:
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         if max(value.numerator.bit_length(), value.denominator.bit_length()) <= _BITS:
             return Fraction(value)
-    elif isinstance(value, str) and len(value) <= 2 * _LONGEST + 2:
-        if _INTEGER_OR_RATIO.fullmatch(value) or (len(value) <= _LONGEST and _DECIMAL.fullmatch(value)):
-            try:
-                return Fraction(value)
-            except ZeroDivisionError:
-                pass
+    elif isinstance(value, str) and _is_number(value):
+        try:
+            return Fraction(value)
+        except ZeroDivisionError:
+            pass
     raise Invalid(f"{where}={show(value)}: an exact number is needed (an integer, 'p/q' or a decimal as text)")
 
 
+def _is_number(text: str) -> bool:
+    if len(text) <= _LONGEST and _DECIMAL.fullmatch(text):
+        return True
+    return len(text) <= 2 * _LONGEST + 2 and _INTEGER_OR_RATIO.fullmatch(text) is not None
+
+
 def name(value: Any, where: str) -> str:
+    """Return a node name as text; names are text or integers."""
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _BITS:
