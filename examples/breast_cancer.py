@@ -1,6 +1,7 @@
 """A ReLU network with 20 hidden neurons, before and after training on the breast cancer data of scikit-learn.
 
-``lakatos connectivity examples.breast_cancer:model`` reads the trained network, ``…:untrained`` its initialization.
+``lakatos connectivity examples.breast_cancer:model`` reads the trained network, ``…:untrained`` its initialization, and
+``…:large_head`` the network trained from output weights ten times as large, which locks the signs of some of them.
 Training takes a few seconds, is deterministic, and stores nothing.
 """
 
@@ -12,7 +13,7 @@ import torch
 from sklearn.datasets import load_breast_cancer
 from torch import nn
 
-__all__ = ["Split", "data", "model", "untrained"]
+__all__ = ["Split", "data", "large_head", "model", "untrained"]
 
 _TRAINING_ROWS = 400
 _STEPS = 4000
@@ -48,13 +49,29 @@ def untrained(seed: int = 0) -> nn.Sequential:
 
 def model(seed: int = 0) -> nn.Sequential:
     """Return the network after 4000 full-batch steps of Adam on the cross-entropy, without regularization."""
+    return _train(untrained(seed), seed)
+
+
+def large_head(seed: int = 0) -> nn.Sequential:
+    """Return the network trained like `model`, but with output weights that start ten times as large."""
     network = untrained(seed)
-    train, _ = data(seed)
-    loss = nn.BCEWithLogitsLoss()
-    optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
-    for _ in range(_STEPS):
+    with torch.no_grad():
+        network[2].weight *= 10
+    return _train(network, seed)
+
+
+def _train(network: nn.Sequential, seed: int) -> nn.Sequential:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # matrices this small are multiplied faster by one thread than shared among several
+    try:
+        train, _ = data(seed)
+        loss = nn.BCEWithLogitsLoss()
+        optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
+        for _ in range(_STEPS):
+            optimizer.zero_grad()
+            loss(network(train.features), train.labels).backward()
+            optimizer.step()
         optimizer.zero_grad()
-        loss(network(train.features), train.labels).backward()
-        optimizer.step()
-    optimizer.zero_grad()
-    return network
+        return network
+    finally:
+        torch.set_num_threads(threads)

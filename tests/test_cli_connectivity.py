@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from lakatos.checker import main as check
 from lakatos.cli import main
 from lakatos.core import Certificate
 from lakatos.graphs import connectivity as engine
+from lakatos.report_connectivity import _shown
 
 SCHEMA = json.loads((Path(lakatos.__file__).parent / "schemas" / "connectivity-1.json").read_text(encoding="utf-8"))
 TWO_IN = [["x", "v"], ["z", "v"], ["v", "y"]]
@@ -241,3 +243,10 @@ def test_time_limit_leaves_it_undecided(capsys: pytest.CaptureFixture[str]) -> N
     assert out == ""
     assert "undecided (timeout): net.json: no answer within the time limit of 0.001 s" in err
     assert main(["connectivity", "net.json", "--time-limit", "60"]) == 1
+
+
+def test_long_numbers_are_cut_towards_zero() -> None:
+    """A bound w² >= m stays true when m is shortened."""
+    assert _shown(Fraction(-7, 2)) == "-7/2"
+    assert _shown(Fraction(10**13 - 1, 10**13)) == "0.9999…"
+    assert _shown(Fraction(-(10**13) + 1, 10**13)) == "-0.9999…"

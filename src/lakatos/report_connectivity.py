@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ __all__ = ["Explanation", "connectivity_json", "explain", "print_explanation"]
 
 _ROWS_SHOWN = 20
 _NAMES_SHOWN = 8
+_DIGITS_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,8 @@ def _example(result: Connectivity, item: EdgeMinimum) -> str:
         subject = f"Neuron {names} cannot change the sign of its only {way} weight {weight}"
     else:
         subject = f"The neurons {names} cannot change the sign of {weight}, the only {way} weight they have together"
-    excess = f"{item.minimum} + " if item.minimum else ""
-    bound = f"w² >= {item.minimum}" if item.minimum else "w² > 0"
+    excess = f"{_shown(item.minimum)} + " if item.minimum else ""
+    bound = f"w² >= {_shown(item.minimum)}" if item.minimum else "w² > 0"
     return (
         f"{subject}: {bound} along gradient flow, since w² = {excess}the sum of the squared weights {across} {names}."
     )
@@ -134,8 +136,8 @@ def _row(network: Network, item: EdgeMinimum) -> tuple[str, str, str, str]:
     assert item.witness is not None
     exit_or_entry, crossing = ("exit", "enters") if item.witness.side == "out" else ("entry", "leaves")
     names = _names(network, item.witness.nodes)
-    bound = f">= {item.minimum}" if item.minimum else "> 0"
-    excess = f"{item.minimum} + " if item.minimum else ""
+    bound = f">= {_shown(item.minimum)}" if item.minimum else "> 0"
+    excess = f"{_shown(item.minimum)} + " if item.minimum else ""
     why = f"only {exit_or_entry} of {names}: w² = {excess}what {crossing}"
     return str(item.edge), network.describe_edge(item.edge), bound, why
 
@@ -177,7 +179,18 @@ def _why_empty(network: Network, witness: Witness) -> str:
     direction = "leaves" if witness.side == "out" else "enters"
     need = "at most 0" if witness.side == "in" else "at least 0"
     names = _names(network, witness.nodes)
-    return f"No edge {direction} {names}, so the balances there have to sum to {need}; they sum to {Fraction(witness.sum)}."
+    return (
+        f"No edge {direction} {names}, so the balances there have to sum to {need}; they sum to {_shown(witness.sum)}."
+    )
+
+
+def _shown(number: Fraction) -> str:
+    """Return a number as people read it: exact if that is short, else its first digits and a trail of dots."""
+    exact = str(number)
+    if len(exact) <= _DIGITS_SHOWN:
+        return exact
+    digits = Context(prec=4, rounding=ROUND_DOWN)
+    return f"{digits.divide(Decimal(number.numerator), Decimal(number.denominator)):g}…"
 
 
 def _names(network: Network, nodes: Sequence[int]) -> str:
