@@ -6,12 +6,13 @@ from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
     from . import checkpoints as checkpoints
+    from . import forward as forward
     from . import gluing as gluing
     from . import gradients as gradients
     from . import linear_programs as linear_programs
     from . import modules as modules
 
-__all__ = ["checkpoints", "gluing", "gradients", "linear_programs", "modules"]
+__all__ = ["checkpoints", "forward", "gluing", "gradients", "linear_programs", "modules"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,56 +7,19 @@ loss, ``sum_in theta_e dL/dtheta_e = p * sum_out theta_e dL/dtheta_e``.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
-from types import MappingProxyType
-from typing import TypeAlias
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from ..core import InputError, Reason, Undecided
 from ..graphs.network import IntArray, Network
+from .forward import ACTIVATIONS, LOSSES, NetworkFunction, as_floats
 
 __all__ = ["ACTIVATIONS", "LOSSES", "BalanceResidual", "balance_residual", "evaluate", "residual_at"]
 
-Activation: TypeAlias = Callable[[Tensor], Tensor]
-Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-
-_LEAKY_SLOPE = 0.1
-
-
-def _log_cosh(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean of log cosh, written so that it does not overflow."""
-    distance = (outputs - targets).abs()
-    return (distance + functional.softplus(-2 * distance) - math.log(2)).mean()
-
-
-ACTIVATIONS: Mapping[str, Activation] = MappingProxyType(
-    {
-        "relu": functional.relu,
-        "leaky_relu": lambda z: functional.leaky_relu(z, _LEAKY_SLOPE),
-        "abs": torch.abs,
-        "identity": lambda z: z,
-        "relu_squared": lambda z: functional.relu(z) ** 2,
-        "gelu": functional.gelu,
-        "silu": functional.silu,
-        "tanh": torch.tanh,
-        "softplus": functional.softplus,
-    }
-)
-"""Activations by name. The first four are homogeneous of degree 1, ``relu_squared`` of degree 2, the others of none."""
-
-LOSSES: Mapping[str, Loss] = MappingProxyType({"mse": functional.mse_loss, "log_cosh": _log_cosh})
-"""Losses by name: means over all samples and outputs."""
-
 _ROUNDINGS = 8  # constant of the rounding bound
-_LARGEST_BYTES = 4 << 30
-_COPIES = 4  # of samples x edges: products, their gradients and temporaries
 
 
 @dataclass(frozen=True)
@@ -111,6 +74,7 @@ def balance_residual(
     loss: str = "mse",
     bias: Collection[str] = (),
     fixed: Collection[int] = (),
+    tied: Collection[Collection[int]] = (),
     dtype: torch.dtype = torch.float64,
     device: str = "cpu",
 ) -> BalanceResidual:
@@ -129,6 +93,8 @@ def balance_residual(
         Names of the inputs that are 1 on all samples.
     fixed : collection of int
         Edges left out of the law, as if they were not trained.
+    tied : collection of collections of int
+        Edges that share one parameter, whose gradient is the sum of theirs.
 
     Raises
     ------
@@ -158,9 +124,9 @@ def balance_residual(
     if network.weights is None:
         weights = normal(network.edge_count) / torch.from_numpy(network.in_degree[network.head]).double().sqrt()
     else:
-        weights = _as_floats(network)
+        weights = as_floats(network)
     placed = [tensor.to(device=device, dtype=dtype) for tensor in (weights, data, targets)]
-    return residual_at(network, *placed, activation=activation, degree=degree, loss=loss, fixed=fixed)
+    return residual_at(network, *placed, activation=activation, degree=degree, loss=loss, fixed=fixed, tied=tied)
 
 
 def residual_at(
@@ -173,6 +139,7 @@ def residual_at(
     degree: float = 1,
     loss: str = "mse",
     fixed: Collection[int] = (),
+    tied: Collection[Collection[int]] = (),
 ) -> BalanceResidual:
     """Return the residuals of the balance law at given weights (m,), data (samples, inputs), targets (samples, outputs).
 
@@ -180,10 +147,13 @@ def residual_at(
     """
     if loss not in LOSSES:
         raise InputError(f"loss={loss!r}: not known; choose one of {', '.join(LOSSES)}")
-    if unknown := [e for e in fixed if not 0 <= e < network.edge_count]:
-        raise InputError(f"fixed={unknown!r}: not edges; the network has edges 0 to {network.edge_count - 1}")
+    for field, edges in (("fixed", fixed), *(("tied", group) for group in tied)):
+        if unknown := [e for e in edges if not 0 <= e < network.edge_count]:
+            raise InputError(f"{field}={unknown!r}: not edges; the network has edges 0 to {network.edge_count - 1}")
     theta = weights.detach().clone().requires_grad_()
-    outputs, values, signals, depth = _forward(network, theta, data, activation)
+    function = NetworkFunction(network, activation, theta.device)
+    trace = function.trace(theta, data)
+    outputs, values, signals = trace.outputs, trace.values, trace.signals
     # Without outputs the loss is constant; a mean over nothing would be NaN.
     value = LOSSES[loss](outputs, targets) if outputs.numel() else outputs.sum()
     gradient, *backward = torch.autograd.grad(value, [theta, *(z for _, z in signals)], materialize_grads=True)
@@ -192,6 +162,8 @@ def residual_at(
         for (nodes, _), back in zip(signals, backward, strict=True):
             delta[:, nodes] = back
         tail, head = _on(network.tail, theta), _on(network.head, theta)
+        for group in map(list, tied):
+            gradient[group] = gradient[group].sum()
         terms = theta * gradient
         sizes = theta.abs() * (values[:, tail] * delta[:, head]).abs().sum(0)
         terms[list(fixed)] = sizes[list(fixed)] = 0
@@ -204,7 +176,7 @@ def residual_at(
         residual, scale = at_hidden(terms, -degree), at_hidden(sizes, abs(degree))
     if not (residual.isfinite().all() and scale.isfinite().all()):
         raise Undecided(Reason.PRECISION, "the gradient is not finite: weights are too large for this depth and degree")
-    length = len(data) * max(1, int(network.in_degree.max()), int(network.out_degree.max())) * depth
+    length = len(data) * max(1, int(network.in_degree.max()), int(network.out_degree.max())) * len(function.levels)
     bound = _ROUNDINGS * torch.finfo(theta.dtype).eps * length * scale
     return BalanceResidual(
         nodes=network.hidden_names,
@@ -225,60 +197,7 @@ def evaluate(network: Network, weights: Tensor, data: Tensor, activation: str) -
     Undecided
         If it would need too much memory.
     """
-    return _forward(network, weights, data, activation)[0]
-
-
-def _forward(
-    network: Network, theta: Tensor, data: Tensor, activation: str
-) -> tuple[Tensor, Tensor, list[tuple[Tensor, Tensor]], int]:
-    """Return outputs, values of all nodes (samples, n), for each level (its nodes, their z), and the number of levels."""
-    if activation not in ACTIVATIONS:
-        raise InputError(f"activation={activation!r}: not known; choose one of {', '.join(ACTIVATIONS)}")
-    needed = _COPIES * len(data) * (network.edge_count + network.node_count) * theta.element_size()
-    if needed > _LARGEST_BYTES:
-        raise Undecided(Reason.MEMORY, f"{len(data)} samples would take about {needed >> 20} MiB; use fewer")
-    levels = _levels(network)
-    level_of_head = np.empty(network.node_count, np.int64)
-    for i, level in enumerate(levels):
-        level_of_head[level] = i
-    level_of_head = level_of_head[network.head]
-    tail, head, hidden = _on(network.tail, theta), _on(network.head, theta), torch.from_numpy(network.hidden)
-    source = data.new_zeros(len(data), network.node_count).index_copy(1, _on(network.inputs, theta), data)
-    values = source
-    signals = []
-    for i, level in enumerate(levels):
-        nodes, edges = _on(level, theta), _on(np.flatnonzero(level_of_head == i), theta)
-        products = values[:, tail[edges]] * theta[edges]
-        z = source[:, nodes].index_add(1, torch.searchsorted(nodes, head[edges]), products)
-        is_hidden = hidden[level].to(theta.device)
-        values = values.index_copy(1, nodes, torch.where(is_hidden, ACTIVATIONS[activation](z), z))
-        signals.append((nodes, z))
-    return values[:, _on(network.outputs, theta)], values, signals, len(levels)
-
-
-def _levels(network: Network) -> list[IntArray]:
-    """Return the nodes by length of the longest path that ends there, increasing within a level."""
-    sorter: TopologicalSorter[int] = TopologicalSorter({v: () for v in range(network.node_count)})
-    for a, b in zip(network.tail.tolist(), network.head.tolist(), strict=True):
-        sorter.add(b, a)
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        cycle = " → ".join(network.names[v] for v in error.args[1])
-        raise InputError(f"edges: the directed cycle {cycle} cannot be evaluated; remove one of its edges") from None
-    levels = []
-    while ready := sorter.get_ready():
-        levels.append(np.sort(np.array(ready, np.int64)))
-        sorter.done(*ready)
-    return levels
-
-
-def _as_floats(network: Network) -> Tensor:
-    weights = network.weights
-    try:
-        return torch.tensor([float(w) for w in weights] if weights is not None else [], dtype=torch.float64)
-    except OverflowError:
-        raise InputError("edges: a weight exceeds the range of floating point numbers; rescale the weights") from None
+    return NetworkFunction(network, activation, weights.device)(weights, data)
 
 
 def _on(indices: IntArray, like: Tensor) -> Tensor:

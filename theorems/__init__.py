@@ -29,6 +29,7 @@ NAMES: tuple[str, ...] = (
     "layered_net_connected_iff_boundary_balances_have_sign",
     "regular_part_connected_iff_stable_sums_strict",
     "balance_conserved_of_homogeneous_activation",
+    "weighted_balance_conserved_of_degree_p_activation",
 )
 
 

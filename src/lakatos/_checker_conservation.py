@@ -24,9 +24,9 @@ from lakatos._checker_sets import Fact
 
 __all__ = ["check_conservation"]
 
-_DEGREE = {"relu": 1, "leaky_relu": 1, "abs": 1, "identity": 1, "relu_squared": 2}
+_DEGREE = {"relu": 1, "leaky_relu": 1, "abs": 1, "identity": 1, "relu_squared": 2, "cube": 3}
 _LARGEST_DEGREE = 64
-_TRAINING_KEYS = frozenset({"activation", "bias", "fixed", "loss", "samples"})
+_TRAINING_KEYS = frozenset({"activation", "bias", "fixed", "loss", "samples", "tied"})
 
 
 def check_conservation(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fact]:
@@ -46,6 +46,8 @@ def check_conservation(fields: Any, certificate: Mapping[str, Any]) -> dict[str,
     subject = read_subject({key: value for key, value in fields.items() if key not in training})
     _check_grades(subject, degree, _degree_of_activation(training, default=degree))
     _require_trained(subject, training.get("fixed", ()))
+    if sequence(training.get("tied", ()), "tied"):
+        raise Invalid("tied: a shared weight has one gradient for all its edges, which the law of one edge each is not about")
     names = [label for label, hidden in zip(subject.names, subject.hidden, strict=True) if hidden]
     law = "residual" if degree == 1 else f"residual_{degree}"
     return {"degree": degree, **{f"{law}[{label}]": Fraction(0) for label in names}}
