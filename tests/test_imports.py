@@ -28,7 +28,14 @@ LAYERS = {
     "lakatos.graphs": (*VOCABULARY, "lakatos.graphs"),
     "lakatos.theory": (*VOCABULARY, "lakatos.graphs", "lakatos.theory"),
     "lakatos.numerics": (*VOCABULARY, "lakatos.graphs", "lakatos.numerics"),
-    "lakatos.theorems": (*VOCABULARY, "lakatos.graphs", "lakatos.theory", "lakatos.numerics", "lakatos.theorems"),
+    "lakatos.theorems": (
+        *VOCABULARY,
+        "lakatos.graphs",
+        "lakatos.theory",
+        "lakatos.numerics",
+        "lakatos.testing",
+        "lakatos.theorems",
+    ),
     "lakatos.judge": VOCABULARY,
     "lakatos.results": VOCABULARY,
 }

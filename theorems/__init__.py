@@ -9,7 +9,11 @@ A theorem module defines, at top level:
 * ``predict(instance)``: a `Prediction`, exact;
 * ``measure(instance, seed, device)``: a `Measurement`, made without seeing the prediction;
 * optionally ``derive(instance)``: a `Derivation`;
-* ``VARIANTS``: registered false variants by name.
+* ``instances()``: a Hypothesis strategy for fields of instances that meet the hypotheses, as plain data; it imports
+  `lakatos.testing` inside, since a theorem is checked without Hypothesis;
+* ``VARIANTS``: registered false variants by name, each found by a search over ``instances()``, or over its own where it drops
+  a hypothesis;
+* optionally ``EXAMPLES``: fields of instances that random ones miss and that a search for counterexamples tries first.
 """
 
 from __future__ import annotations
@@ -62,4 +66,6 @@ def _from_module(name: str, module: ModuleType) -> Theorem:
         measure=module.measure,
         derive=getattr(module, "derive", None),
         variants=module.VARIANTS,
+        instances=getattr(module, "instances", None),
+        examples=getattr(module, "EXAMPLES", ()),
     )

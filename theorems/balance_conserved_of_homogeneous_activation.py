@@ -24,7 +24,7 @@ Nurisso, Leroy, Petri, Vaccarino (2026) and Nurisso, Leroy, Vaccarino (2024).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .. import numerics, theory
 from ..core import (
@@ -42,6 +42,11 @@ from ..core import (
 )
 from ..graphs.fields import NetworkFields, Node
 from ..graphs.structure import is_acyclic
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S1",)
@@ -143,6 +148,26 @@ def _touches_hidden(instance: Instance, e: int) -> bool:
     return bool(network.hidden[network.tail[e]] or network.hidden[network.head[e]])
 
 
+def instances() -> SearchStrategy[Fields]:
+    from ..testing import homogeneous_mlps, weighted_dags
+
+    return homogeneous_mlps() | weighted_dags()
+
+
+def _mlps_with(*activations: str) -> SearchStrategy[Fields]:
+    from ..testing import homogeneous_mlps
+
+    return homogeneous_mlps(activations=activations)
+
+
+def _mlps_with_fixed_biases() -> SearchStrategy[Fields]:
+    from ..testing import homogeneous_mlps
+
+    return homogeneous_mlps(bias=True).map(
+        lambda fields: {**fields, "fixed": [e for e, edge in enumerate(fields["edges"]) if edge[0] in fields["bias"]]}
+    )
+
+
 _PAIR = {"edges": [["x", "v", 2], ["v", "y", 3]]}
 
 VARIANTS = {
@@ -153,17 +178,20 @@ VARIANTS = {
     ),
     "biases_left_out": Variant(
         "the law without the bias edges",
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: hypotheses(instance)[:2],
+        instances=_mlps_with_fixed_biases,
         examples=({"edges": [["x", "v", 1], ["b", "v", 1], ["v", "y", 2]], "bias": ["b"], "fixed": [1]},),
     ),
     "any_activation": Variant(
         "the law for activations that are not homogeneous",
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: hypotheses(instance)[::2],
+        instances=lambda: _mlps_with("tanh", "softplus", "silu", "gelu"),
         examples=({"edges": [["x", "v", 1], ["v", "y", 1]], "activation": "tanh"},),
     ),
     "wrong_degree": Variant(
         "in − out = 0 also for the square of ReLU, which is homogeneous of degree 2",
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: hypotheses(instance)[::2],
+        instances=lambda: _mlps_with("relu_squared"),
         examples=({"edges": [["x", "v", 1], ["v", "y", 1]], "activation": "relu_squared"},),
     ),
 }

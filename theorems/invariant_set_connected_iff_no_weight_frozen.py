@@ -23,10 +23,17 @@ Nurisso, Leroy, Petri, Vaccarino (2026) for connectedness; the count is ours.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import numerics
 from ..core import Claim, Estimate, Evidence, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
 from ..graphs.connectivity import Connectivity, connectivity
 from ..graphs.fields import NetworkFields
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S5",)
@@ -92,6 +99,12 @@ def _free_if_it_can_vary(instance: NetworkFields) -> Prediction:
     """A weight on a walk from terminal to terminal can grow without bound; the variant calls it free for that."""
     result = connectivity(instance.network)
     return _claims(result, 0, ())
+
+
+def instances() -> SearchStrategy[Fields]:
+    from ..testing import balanced_dags, balanced_multigraphs
+
+    return balanced_dags() | balanced_multigraphs()
 
 
 CHAIN = {"edges": [["x", "v"], ["v", "y"]], "inputs": ["x"], "outputs": ["y"], "balance": {"v": 1}}

@@ -23,12 +23,19 @@ Nurisso, Leroy, Petri, Vaccarino (2026) for walks through every node; the criter
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import numerics
 from ..core import Claim, Estimate, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
 from ..graphs.certificates import feasibility_certificate
 from ..graphs.fields import NetworkFields
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S4",)
@@ -66,6 +73,12 @@ def _single_nodes_have_sign(instance: NetworkFields, sign: int = 1) -> bool:
     dead_end = network.hidden & (network.out_degree == 0)
     orphan = network.hidden & (network.in_degree == 0)
     return bool((c[dead_end] >= 0).all() and (c[orphan] <= 0).all())
+
+
+def instances() -> SearchStrategy[Fields]:
+    from ..testing import balanced_multigraphs
+
+    return balanced_multigraphs()
 
 
 VARIANTS = {

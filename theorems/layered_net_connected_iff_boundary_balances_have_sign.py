@@ -26,11 +26,17 @@ Nurisso, Leroy, Petri, Vaccarino (2026) for wide layers; the condition on widths
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from .. import numerics
 from ..core import Claim, Estimate, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
 from ..graphs.connectivity import connectivity
 from ..graphs.fields import LayeredFields
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S7",)
@@ -136,6 +142,16 @@ def _bias_changes_nothing(instance: LayeredFields) -> Prediction:
     return _claims(instance, [Fraction(0) if tail.startswith("b") else next(minima) for tail in tails])
 
 
+def instances() -> SearchStrategy[Fields]:
+    return _balanced_layers(bias=False)
+
+
+def _balanced_layers(bias: bool) -> SearchStrategy[Fields]:
+    from ..testing import balanced_layers
+
+    return balanced_layers(bias=bias)
+
+
 VARIANTS = {
     "one_output_needs_nonpositive": Variant(
         "with one output the last balances have to be ≤ 0, with one input the first ≥ 0",
@@ -150,7 +166,8 @@ VARIANTS = {
     "bias_changes_nothing": Variant(
         "the closed form for nets with biases as well",
         predict=_bias_changes_nothing,
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: hypotheses(instance)[1:],
+        instances=lambda: _balanced_layers(bias=True),
         examples=({"widths": [1, 1, 1], "balance": [[1]], "bias": True},),
     ),
 }

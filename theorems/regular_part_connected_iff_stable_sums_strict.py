@@ -23,10 +23,17 @@ Ours; the regular part is invariant by Nurisso, Leroy, Petri, Vaccarino (2026).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import numerics
 from ..core import Claim, Estimate, Evidence, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
 from ..graphs.connectivity import Connectivity, connectivity
 from ..graphs.fields import NetworkFields
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S8",)
@@ -84,6 +91,12 @@ def _zero_sum_node_next_to_it(instance: NetworkFields) -> Prediction:
     zero = [v for v in network.hidden_nodes.tolist() if network.sum_of_balances([v]) == 0]
     touched = [e for e in range(network.edge_count) if network.tail[e] in zero or network.head[e] in zero]
     return _claims(result, tuple(sorted({*result.frozen_edges, *touched})))
+
+
+def instances() -> SearchStrategy[Fields]:
+    from ..testing import balanced_dags, balanced_multigraphs
+
+    return balanced_dags() | balanced_multigraphs()
 
 
 VARIANTS = {

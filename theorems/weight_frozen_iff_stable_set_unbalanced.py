@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import chain, combinations
+from typing import TYPE_CHECKING
 
 from .. import numerics
 from ..core import Claim, Estimate, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
@@ -34,6 +35,11 @@ from ..graphs.connectivity import connectivity
 from ..graphs.fields import NetworkFields
 from ..graphs.network import Network
 from ..graphs.structure import every_hidden_node_on_terminal_walk, is_acyclic
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S6",)
@@ -77,6 +83,12 @@ def _claims(network: Network, minimum: Callable[[int], Fraction]) -> Prediction:
         tuple(Claim(f"minimum[{e}]", Relation.EQUAL, minimum(e), resolution) for e in range(network.edge_count)),
         (connectivity(network).certificate,),
     )
+
+
+def instances() -> SearchStrategy[Fields]:
+    from ..testing import balanced_dags
+
+    return balanced_dags()
 
 
 # False variants: the formula with another family of sets, by enumeration, as one would write it on paper.
@@ -162,6 +174,12 @@ def _only_degree_one(network: Network, e: int) -> Iterable[frozenset[int]]:
     return _out_sets(network, e) if network.out_degree[network.tail[e]] == 1 else ()
 
 
+def _with_cycles() -> SearchStrategy[Fields]:
+    from ..testing import balanced_multigraphs
+
+    return balanced_multigraphs()
+
+
 DIAMOND = [["x", "a"], ["a", "v"], ["a", "v"], ["v", "y"]]
 
 VARIANTS = {
@@ -203,7 +221,8 @@ VARIANTS = {
     "cycles_allowed": Variant(
         "on a graph with cycles, too, only an edge that is the single way out of its tail can be frozen from there",
         predict=_formula(_only_degree_one, _in_sets),
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: hypotheses(instance)[1:],
+        instances=_with_cycles,
         examples=(
             {
                 "edges": [["x", "v"], ["v", "w"], ["w", "v"], ["v", "y"]],

@@ -1,13 +1,4 @@
-"""Hypothesis strategies for networks: plain data that prints as something one can paste.
-
-Every strategy yields a dict of the arguments of `lakatos.Network.from_edges`, which are also the fields of an instance file::
-
-    {"edges": [["x1", "h1"], ["h1", "y1"]], "inputs": ["x1"], "outputs": ["y1"], "balance": {"h1": -1}}
-
-Inputs are called ``x1, x2, …``, hidden nodes ``h1, h2, …`` and outputs ``y1, y2, …``. Hidden nodes without any edge are
-listed under ``nodes``. Numbers are integers or strings ``"p/q"``. Nothing is filtered, and everything shrinks towards few
-nodes, few edges and the number 0.
-"""
+"""Hypothesis strategies for networks and balances; see `lakatos.testing`."""
 
 from __future__ import annotations
 
@@ -21,7 +12,20 @@ from .core import InputError
 from .graphs.layered import layered_network
 from .graphs.network import Network
 
-__all__ = ["balanced_dags", "balanced_multigraphs", "balances", "dags", "layered_dags", "multigraphs", "weighted_dags"]
+__all__ = [
+    "Fields",
+    "at_least",
+    "balanced_dags",
+    "balanced_layers",
+    "balanced_multigraphs",
+    "balances",
+    "dags",
+    "layered_dags",
+    "multigraphs",
+    "plain_number",
+    "small_fractions",
+    "weighted_dags",
+]
 
 Fields: TypeAlias = dict[str, Any]
 """Arguments of `lakatos.Network.from_edges`."""
@@ -67,8 +71,8 @@ def dags(
     >>> find(dags(), lambda fields: len(fields["edges"]) > 1)
     {'edges': [['x1', 'h1'], ['h1', 'y1']], 'inputs': ['x1'], 'outputs': ['y1']}
     """
-    _at_least(1, max_hidden=max_hidden, max_terminals=max_terminals)
-    _at_least(2, max_edges=max_edges)
+    at_least(1, max_hidden=max_hidden, max_terminals=max_terminals)
+    at_least(2, max_edges=max_edges)
     return _networks(
         min_hidden=1,
         max_hidden=min(max_hidden, max_edges // 2),
@@ -106,8 +110,8 @@ def multigraphs(
     >>> find(multigraphs(), lambda fields: ["h2", "h1"] in fields["edges"])
     {'edges': [['h2', 'h1']], 'inputs': [], 'outputs': []}
     """
-    _at_least(0, max_hidden=max_hidden)
-    _at_least(1, max_edges=max_edges, max_terminals=max_terminals)
+    at_least(0, max_hidden=max_hidden)
+    at_least(1, max_edges=max_edges, max_terminals=max_terminals)
     return _networks(
         min_hidden=0,
         max_hidden=max_hidden,
@@ -144,10 +148,44 @@ def layered_dags(
     >>> find(layered_dags(), lambda fields: len(fields["balance"]) > 1)["edges"]
     [['x0', 'h1.0'], ['x0', 'h1.1'], ['h1.0', 'y0'], ['h1.1', 'y0']]
     """
-    _at_least(1, max_width=max_width, max_hidden_layers=max_hidden_layers)
+    at_least(1, max_width=max_width, max_hidden_layers=max_hidden_layers)
     widths = st.lists(st.integers(1, max_width), min_size=3, max_size=max_hidden_layers + 2)
     biases = st.booleans() if bias is None else st.just(bias)
     return st.builds(layered_network, widths, bias=biases).map(Network.to_fields).flatmap(_with_balance)
+
+
+def balanced_layers(*, max_width: int = 3, max_hidden_layers: int = 3, bias: bool = False) -> st.SearchStrategy[Fields]:
+    """Return a strategy for dense layered networks as ``widths`` and rows of ``balance``; widths of one are common.
+
+    These are the fields of `lakatos.graphs.fields.LayeredFields`.
+
+    Parameters
+    ----------
+    max_width, max_hidden_layers : int
+        At least 1. `max_width` bounds the numbers of inputs and outputs too.
+    bias : bool
+        Whether units and outputs have a bias.
+
+    Raises
+    ------
+    InputError
+        If a bound is too small.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(balanced_layers(), lambda fields: fields["balance"][0][0] != 0)
+    {'widths': [1, 1, 1], 'balance': [[1]]}
+    """
+    at_least(1, max_width=max_width, max_hidden_layers=max_hidden_layers)
+    width = st.integers(1, max_width)
+    rows = st.lists(small_fractions(), min_size=1, max_size=max_width)
+    made = st.builds(
+        lambda ends, balance: {"widths": [ends[0], *map(len, balance), ends[1]], "balance": balance},
+        st.tuples(width, width),
+        st.lists(rows, min_size=1, max_size=max_hidden_layers),
+    )
+    return made.map(lambda fields: {**fields, "bias": True}) if bias else made
 
 
 @st.composite
@@ -182,7 +220,7 @@ def balances(
         for v in hidden:
             numerators[v] = draw(st.integers(-_LARGEST_NUMERATOR, _LARGEST_NUMERATOR))
     denominator = draw(st.sampled_from(_DENOMINATORS))
-    return {v: _plain(Fraction(numerator, denominator)) for v, numerator in numerators.items()}
+    return {v: plain_number(Fraction(numerator, denominator)) for v, numerator in numerators.items()}
 
 
 def balanced_dags(**options: Any) -> st.SearchStrategy[Fields]:
@@ -227,9 +265,7 @@ def weighted_dags(**options: Any) -> st.SearchStrategy[Fields]:
 
 @st.composite
 def _with_weights(draw: st.DrawFn, fields: Fields) -> Fields:
-    numerators = st.integers(-_LARGEST_NUMERATOR, _LARGEST_NUMERATOR)
-    weights = st.builds(Fraction, numerators, st.sampled_from(_DENOMINATORS)).map(_plain)
-    return {**fields, "edges": [[*edge, draw(weights)] for edge in fields["edges"]]}
+    return {**fields, "edges": [[*edge, draw(small_fractions())] for edge in fields["edges"]]}
 
 
 @st.composite
@@ -306,11 +342,19 @@ def _names(prefix: str, count: int) -> list[str]:
     return [f"{prefix}{i}" for i in range(1, count + 1)]
 
 
-def _plain(number: Fraction) -> int | str:
+def small_fractions(*, min_numerator: int = -_LARGEST_NUMERATOR) -> st.SearchStrategy[int | str]:
+    """Return a strategy for small rationals as plain numbers, zero and ties among them."""
+    numerators = st.integers(min_numerator, _LARGEST_NUMERATOR)
+    return st.builds(Fraction, numerators, st.sampled_from(_DENOMINATORS)).map(plain_number)
+
+
+def plain_number(number: Fraction) -> int | str:
+    """Return `number` as an integer or a text ``"p/q"``."""
     return int(number) if number.denominator == 1 else str(number)
 
 
-def _at_least(least: int, **bounds: int) -> None:
+def at_least(least: int, **bounds: int) -> None:
+    """Raise InputError, naming the bound, unless all `bounds` are at least `least`."""
     for name, bound in bounds.items():
         if bound < least:
             raise InputError(f"{name}={bound!r}: must be at least {least}; raise it")

@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 __all__ = [
     "Certificate",
@@ -221,11 +224,18 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured, by quantity. It is made without access to the prediction."""
+    """What was measured, by quantity. It is made without access to the prediction.
+
+    Parameters
+    ----------
+    false_alarm_rate : float
+        For a statistical measurement: the declared chance, over seeds, that it contradicts a claim that is true.
+    """
 
     estimates: Mapping[str, Estimate]
     kind: MeasurementKind = MeasurementKind.DETERMINISTIC
     evidence: Evidence = Evidence.INTERVAL
+    false_alarm_rate: float = 1e-3
 
 
 @dataclass(frozen=True)
@@ -280,6 +290,14 @@ class Variant:
     """A registered false variant of a theorem: what is changed, and the overridden functions.
 
     Every variant is wrong; a search has to find an instance that refutes it.
+
+    Parameters
+    ----------
+    examples : tuple of mappings
+        Fields of instances that refute it.
+    instances : callable, optional
+        A strategy for fields, where the theorem's own draws nothing that tells the two apart, e.g. because the variant drops
+        a hypothesis.
     """
 
     change: str
@@ -287,11 +305,21 @@ class Variant:
     hypotheses: Callable[[Any], tuple[Hypothesis, ...]] | None = None
     derive: Callable[[Any], Derivation] | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
+    instances: Callable[[], SearchStrategy[Mapping[str, Any]]] | None = None
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """A theorem module, loaded. See `lakatos.theorems` for what a module has to define."""
+    """A theorem module, loaded. See `lakatos.theorems` for what a module has to define.
+
+    Parameters
+    ----------
+    instances : callable, optional
+        Returns a Hypothesis strategy for the fields of instances that meet the hypotheses; without it there is no search for
+        counterexamples.
+    examples : tuple of mappings
+        Fields of instances that come close to refuting it and that random ones miss; a search tries them first.
+    """
 
     name: str
     family: str
@@ -304,6 +332,8 @@ class Theorem:
     measure: Callable[[Any, int, str], Measurement]
     derive: Callable[[Any], Derivation] | None = None
     variants: Mapping[str, Variant] = field(default_factory=dict)
+    instances: Callable[[], SearchStrategy[Mapping[str, Any]]] | None = None
+    examples: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def statement(self) -> str:
