@@ -95,7 +95,7 @@ def _by_networkx(
     import networkx as nx
     from networkx.algorithms.flow import preflow_push
 
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(node_count))
     parallel: dict[tuple[int, int], list[int]] = {}
     for arc, ends in enumerate(zip(tail.tolist(), head.tolist(), strict=True)):
