@@ -264,6 +264,7 @@ LIES: dict[str, tuple[int | Data, Data, str]] = {
     "a key in other digits": (2, {"kind": "invariant_set_point", "squares": {"\u00b9": "1"}}, "is no edge number"),
     "frozen edge not listed": (37, connected("residual", {"0": "1"}, *BY_HAND[37]["edges"][1:]), "edge 0 is not listed"),
     "regular-frozen edge not listed": (6, connected("residual", {}), "edge 2 is not listed"),
+    "regular-frozen edges on every tree": (3, connected("residual", {}), "edge 0 is not listed"),
     "regular-frozen edge listed as free": (
         6, connected("residual", {}, entry(2, "0", False, change={})), "edge 2: the change does not show"
     ),

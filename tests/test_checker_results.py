@@ -176,9 +176,10 @@ def test_what_the_file_leaves_out_is_left_out(verdict: Data, tmp_path: Path) -> 
 
 def test_other_fields_and_arrays_in_other_files(tmp_path: Path) -> None:
     toml = '[instance]\nF = { file = "weights.npz", key = "F" }\nstep = 0.1\nactive = true\n'
-    toml += 'rule = "plain"\nrates = { a = 1 }\n'
+    toml += 'rule = "plain"\nrates = { a = 1 }\nsizes = [1, 2]\n'
     (tmp_path / "other.toml").write_text(toml)
-    fields = {"F": [["1"]], "step": "1/10", "active": True, "rule": "plain", "rates": {"a": "1"}, "seeds": 3}
+    fields = {"F": [["1"]], "step": "1/10", "active": True, "rule": "plain", "rates": {"a": "1"}}
+    fields |= {"sizes": ["1", "2"], "seeds": 3}
     record = {
         "instance": "other.toml",
         "outcome": "supported",
@@ -196,6 +197,14 @@ def test_other_fields_and_arrays_in_other_files(tmp_path: Path) -> None:
         ("rule", "other"),
         ("rule", 1),
         ("rates", []),
+    ]
+    others += [
+        ("sizes", [1]),
+        ("sizes", [1, 2, 3]),
+        ("sizes", [2, 1]),
+        ("sizes", "12"),
+        ("sizes", 12),
+        ("rates", ["a"]),
     ]
     others += [("rates", {"a": 2}), ("rates", {}), ("rates", {"a": 1, "b": 1})]
     for key, value in others:
