@@ -115,6 +115,22 @@ def test_a_claim_that_a_certificate_contradicts(verdict: Data, tmp_path: Path, w
     assert problems(verdict, tmp_path) == []
 
 
+def test_a_derivation_settles_claims_that_it_names(
+    verdict: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not repeated here, and the checker says so."""
+    verdict["claims"].append(claim("cost", "1/2"))
+    verdict["derivation"] = {"identity": "a = b", "residual": "0", "latex": "", "settles": ["cost"]}
+    assert problems(verdict, tmp_path) == []
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({"schema": "lakatos/verdict/1", "verdicts": [verdict]}), encoding="utf-8")
+    assert main([str(path)]) == 0
+    assert "1 claim(s) rest on a symbolic derivation" in capsys.readouterr().out
+    for broken in ({"residual": "x"}, {"settles": ["other"]}, {"settles": "cost"}, {"identity": None}):
+        changed = {**verdict, "derivation": {**verdict["derivation"], **broken}}
+        assert problems(changed, tmp_path) != []
+
+
 def test_proved_needs_a_certificate_for_every_claim(verdict: Data, tmp_path: Path) -> None:
     verdict["claims"].append(claim("singular", False))
     assert problems(verdict, tmp_path) == [
