@@ -20,6 +20,10 @@ if not __package__:  # run as a script, perhaps with a Python that finds no inst
 from lakatos._checker_connectivity import check_connectivity
 from lakatos._checker_conservation import check_conservation
 from lakatos._checker_files import instance_problems, read_json
+from lakatos._checker_geometry import check_no_singular_point, check_rank, check_singular_point, check_vanishing
+from lakatos._checker_homology import check_betti
+from lakatos._checker_laws import check_law_count
+from lakatos._checker_paths import check_different_components, check_path, check_rescaling
 from lakatos._checker_reading import Invalid, number, record, sequence, show
 from lakatos._checker_sets import Fact, check_empty, check_point
 
@@ -30,6 +34,15 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "invariant_set_point": check_point,
     "connectivity": check_connectivity,
     "conservation_identity": check_conservation,
+    "law_count": check_law_count,
+    "jacobian_rank": check_rank,
+    "singular_point": check_singular_point,
+    "no_singular_point": check_no_singular_point,
+    "vanishing_weights": check_vanishing,
+    "path_of_knots": check_path,
+    "different_components": check_different_components,
+    "rescaling": check_rescaling,
+    "betti_numbers": check_betti,
 }
 """For each kind the function that takes the instance and the certificate and returns the facts, or raises `Invalid`."""
 
