@@ -22,7 +22,6 @@ from lakatos._checker_conservation import check_conservation
 from lakatos._checker_files import instance_problems, read_json
 from lakatos._checker_geometry import check_no_singular_point, check_rank, check_singular_point, check_vanishing
 from lakatos._checker_homology import check_betti
-from lakatos._checker_laws import check_law_count
 from lakatos._checker_paths import check_different_components, check_path, check_rescaling
 from lakatos._checker_reading import Invalid, number, record, sequence, show
 from lakatos._checker_sets import Fact, check_empty, check_point
@@ -34,7 +33,6 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "invariant_set_point": check_point,
     "connectivity": check_connectivity,
     "conservation_identity": check_conservation,
-    "law_count": check_law_count,
     "jacobian_rank": check_rank,
     "singular_point": check_singular_point,
     "no_singular_point": check_no_singular_point,
