@@ -20,6 +20,7 @@ if not __package__:  # run as a script, perhaps with a Python that finds no inst
 from lakatos._checker_connectivity import check_connectivity
 from lakatos._checker_conservation import check_conservation
 from lakatos._checker_files import instance_problems, read_json
+from lakatos._checker_laws import check_law_count
 from lakatos._checker_geometry import check_no_singular_point, check_rank, check_singular_point, check_vanishing
 from lakatos._checker_homology import check_betti
 from lakatos._checker_paths import check_different_components, check_path, check_rescaling
@@ -33,6 +34,7 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "invariant_set_point": check_point,
     "connectivity": check_connectivity,
     "conservation_identity": check_conservation,
+    "law_count": check_law_count,
     "jacobian_rank": check_rank,
     "singular_point": check_singular_point,
     "no_singular_point": check_no_singular_point,
