@@ -17,7 +17,7 @@ MOST_LIMBS = 1 << 25
 _LIMB = 27
 _MASK = (1 << _LIMB) - 1
 _DIGITS = 5
-_CHUNK = 1 << 20
+_CHUNK = 1 << 14  # weights at a time: all temporaries stay in the cache
 
 _Ints = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]

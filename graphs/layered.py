@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
+import numpy as np
+
 from ..core import InputError
-from .network import Network
+from .network import IntArray, Network
 
 __all__ = ["layered_network"]
 
@@ -35,13 +38,20 @@ def layered_network(
         raise InputError(f"widths={list(widths)!r}: at least two positive integers (inputs, …, outputs) are needed")
     last = len(sizes) - 1
     prefix = ["x", *(f"h{i}." for i in range(1, last)), "y"]
+    sources = [f"b{i}" for i in range(1, last + 1)] if bias else []
     layers = [[f"{prefix[i]}{k}" for k in range(size)] for i, size in enumerate(sizes)]
-    edges: list[tuple[str, str]] = []
-    for i in range(last):
-        edges += [(a, b) for a in layers[i] for b in layers[i + 1]]
+    # Terminals first, so that all edges lead to larger numbers.
+    names = [*sources, *(name for layer in layers for name in layer)]
+    starts = [len(sources), *(len(sources) + total for total in accumulate(sizes))]
+    below = [np.arange(starts[i], starts[i + 1]) for i in range(last + 1)]
+    tails: list[IntArray] = []
+    heads: list[IntArray] = []
+    for i, (lower, upper) in enumerate(pairwise(below)):
+        tails.append(np.repeat(lower, len(upper)))
+        heads.append(np.tile(upper, len(lower)))
         if bias:
-            edges += [(f"b{i + 1}", b) for b in layers[i + 1]]
-    inputs = layers[0] + ([f"b{i + 1}" for i in range(last)] if bias else [])
+            tails.append(np.full(len(upper), i))
+            heads.append(upper)
     values = None
     if balance is not None:
         shape = [len(row) for row in balance]
@@ -52,4 +62,11 @@ def layered_network(
             for layer, row in zip(layers[1:-1], balance, strict=True)
             for name, value in zip(layer, row, strict=True)
         }
-    return Network.from_edges(edges, inputs=inputs, outputs=layers[-1], balance=values)
+    return Network.from_arrays(
+        np.concatenate(tails),
+        np.concatenate(heads),
+        inputs=np.concatenate([below[0], np.arange(len(sources))]),
+        outputs=below[-1],
+        balance=values,
+        names=names,
+    )

@@ -6,7 +6,6 @@ other nodes are hidden. Parallel edges are distinct parameters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,14 +17,16 @@ import numpy.typing as npt
 
 from ..core import InputError
 from ..exact import exact
-from .dyadic import MOST_LIMBS, limb_count, signed_square_sums
+from .adjacency import Adjacency, topological_order_of
+from .balances import Weights, balance_of_weights, read_balance
+from .names import NumberNames, as_name, index_of_names, some
 
 __all__ = ["BoolArray", "IntArray", "Network", "as_name", "balance_of_weights"]
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-_NAMES_SHOWN = 5
+_MOST_NODES = 1 << 31  # node numbers that searches in sparse matrices can hold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +61,7 @@ class Network:
     outputs: IntArray
     numerators: npt.NDArray[Any] | None = None
     denominator: int = 1
-    weights: Sequence[Fraction] | npt.NDArray[np.float64] | None = None
+    weights: Weights | None = None
     rounding: float | None = None
 
     @classmethod
@@ -112,8 +113,10 @@ class Network:
                 raise InputError(f"edges[{e}]={[a, b]!r}: self-loops are not allowed; a weight joins two nodes")
             tail[e] = index.setdefault(a, len(index))
             head[e] = index.setdefault(b, len(index))
-        weights = _weights(edge_list)
-        return cls._assemble(tuple(index), index, tail, head, inputs, outputs, balance, weights)
+        names = tuple(index)
+        sources = _named_terminals(inputs, "inputs", names, index)
+        sinks = _named_terminals(outputs, "outputs", names, index)
+        return cls._assemble(names, tail, head, sources, sinks, balance, _weights(edge_list))
 
     @classmethod
     def from_arrays(
@@ -124,15 +127,23 @@ class Network:
         inputs: npt.ArrayLike | None = None,
         outputs: npt.ArrayLike | None = None,
         weights: npt.NDArray[np.floating[Any]] | None = None,
-        balance: Mapping[Any, Any] | None = None,
+        balance: Mapping[Any, Any] | npt.NDArray[np.integer[Any]] | None = None,
         names: Sequence[str] | None = None,
     ) -> Network:
         """Return the network with integer node numbers; names default to the numbers.
 
+        The arrays are kept, not copied. The balance is as in `from_edges`, or an integer array of shape (n,), 0 on terminals.
+
         Raises
         ------
         InputError
-            As `from_edges`; also for arrays of different lengths or negative node numbers.
+            As `from_edges`; also for arrays of different lengths or node numbers that are negative or too large.
+
+        Examples
+        --------
+        >>> G = Network.from_arrays([0, 1], [1, 2], balance=np.array([0, -1, 0]))
+        >>> G.hidden_names, G.balance("1")
+        (('1',), Fraction(-1, 1))
         """
         t, h = _node_numbers(tail, "tail"), _node_numbers(head, "head")
         if t.shape != h.shape:
@@ -141,12 +152,15 @@ class Network:
             )
         if (loops := np.flatnonzero(t == h)).size:
             raise InputError(f"edges[{loops[0]}]={[int(t[loops[0]])] * 2!r}: self-loops are not allowed")
-        ends = [array for array in (t, h) if array.size]
-        terminals = [_node_numbers(a, f) for a, f in ((inputs, "inputs"), (outputs, "outputs")) if a is not None]
-        count = max((int(a.max()) + 1 for a in [*ends, *terminals] if a.size), default=0)
-        label = tuple(map(str, range(count))) if names is None else tuple(names)
+        sources = None if inputs is None else _node_numbers(inputs, "inputs")
+        sinks = None if outputs is None else _node_numbers(outputs, "outputs")
+        numbers = [array for array in (t, h, sources, sinks) if array is not None and array.size]
+        count = max((int(array.max()) + 1 for array in numbers), default=0)
+        label: Sequence[str] = NumberNames(count) if names is None else tuple(names)
         if len(label) < count:
             raise InputError(f"names has {len(label)} entries; node number {count - 1} occurs")
+        if names is not None:
+            index_of_names(label)
         w = None
         if weights is not None:
             w = np.asarray(weights)
@@ -155,66 +169,48 @@ class Network:
             if not np.isfinite(w).all():
                 bad = int(np.flatnonzero(~np.isfinite(w))[0])
                 raise InputError(f"weight[{bad}]={w[bad]!r}: weights must be finite")
-        index = {name: v for v, name in enumerate(label)}
-        if len(index) != len(label):
-            raise InputError("names are not distinct")
-
-        def listed(array: npt.ArrayLike | None, field: str) -> list[str] | None:
-            return None if array is None else [label[v] for v in _node_numbers(array, field).tolist()]
-
-        return cls._assemble(label, index, t, h, listed(inputs, "inputs"), listed(outputs, "outputs"), balance, w)
+        return cls._assemble(label, t, h, sources, sinks, balance, w)
 
     @classmethod
     def _assemble(
         cls,
         names: Sequence[str],
-        index: Mapping[str, int],
         tail: IntArray,
         head: IntArray,
-        inputs: Iterable[Hashable] | None,
-        outputs: Iterable[Hashable] | None,
-        balance: Mapping[Any, Any] | None,
+        inputs: IntArray | None,
+        outputs: IntArray | None,
+        balance: Mapping[Any, Any] | npt.NDArray[np.integer[Any]] | None,
         weights: Any,
     ) -> Network:
         n = len(names)
         if n == 0:
             raise InputError("edges=[]: the network has no nodes")
-        degree = np.bincount(tail, minlength=n), np.bincount(head, minlength=n)
-        isolated = (degree[0] == 0) & (degree[1] == 0)
-
-        def terminals(given: Iterable[Hashable] | None, field: str, default: BoolArray) -> IntArray:
-            if given is None:
-                return np.flatnonzero(default & ~isolated)
-            listed = [as_name(name, field) for name in given]
-            if unknown := [name for name in listed if name not in index]:
-                raise InputError(f"{field}={unknown[:_NAMES_SHOWN]!r}: no such node; known are {_some(names)}")
-            if len(set(listed)) != len(listed):
-                raise InputError(f"{field}={listed!r}: a node is listed twice")
-            return np.array([index[name] for name in listed], np.int64)
-
-        sources = terminals(inputs, "inputs", degree[1] == 0)
-        sinks = terminals(outputs, "outputs", degree[0] == 0)
+        has_out, has_in = np.bincount(tail, minlength=n) > 0, np.bincount(head, minlength=n) > 0
+        sources = np.flatnonzero(has_out & ~has_in) if inputs is None else inputs
+        sinks = np.flatnonzero(has_in & ~has_out) if outputs is None else outputs
         hidden = np.ones(n, bool)
-        hidden[sources] = False
-        hidden[sinks] = False
+        for field, terminals in (("inputs", sources), ("outputs", sinks)):
+            node, times = np.unique(terminals, return_counts=True)
+            if (twice := node[times > 1]).size:
+                raise InputError(f"{field}: node {names[int(twice[0])]!r} is listed twice")
+            hidden[terminals] = False
         rounding = None
         numerators: npt.NDArray[Any] | None = None
         denominator = 1
         if weights is not None:
+            if balance is not None:
+                raise InputError("balance: given beside weights, which already define it; leave one of them out")
             if isinstance(weights, np.ndarray):
                 rounding = float(np.finfo(weights.dtype).eps) / 2
-                weights = weights.astype(np.float64)
+                weights = weights.astype(np.float64, copy=False)
             numerators, denominator = balance_of_weights(tail, head, hidden, weights)
-        if balance is not None:
-            if weights is not None:
-                raise InputError("balance: given beside weights, which already define it; leave one of them out")
-            numerators, denominator = _balance(balance, names, index, hidden)
+        elif balance is not None:
+            numerators, denominator = read_balance(balance, names, hidden)
         return cls(names, tail, head, hidden, sources, sinks, numerators, denominator, weights, rounding)
 
-    def with_balance(self, balance: Mapping[Any, Any]) -> Network:
+    def with_balance(self, balance: Mapping[Any, Any] | npt.NDArray[np.integer[Any]]) -> Network:
         """Return the same graph with this balance (and without weights)."""
-        index = {name: v for v, name in enumerate(self.names)}
-        numerators, denominator = _balance(balance, self.names, index, self.hidden)
+        numerators, denominator = read_balance(balance, self.names, self.hidden)
         return replace(self, numerators=numerators, denominator=denominator, weights=None, rounding=None)
 
     @property
@@ -246,6 +242,35 @@ class Network:
     def in_degree(self) -> IntArray:
         """Number of incoming edges of each node, with multiplicity."""
         return np.bincount(self.head, minlength=self.node_count)
+
+    @cached_property
+    def last_out_edge(self) -> IntArray:
+        """The last edge that leaves each node, -1 without one: its only one if the out-degree is 1."""
+        last = np.full(self.node_count, -1)
+        last[self.tail] = np.arange(self.edge_count)  # of several values for one place, the last is kept
+        return last
+
+    @cached_property
+    def last_in_edge(self) -> IntArray:
+        """The last edge that enters each node, -1 without one."""
+        last = np.full(self.node_count, -1)
+        last[self.head] = np.arange(self.edge_count)
+        return last
+
+    @cached_property
+    def outgoing(self) -> Adjacency:
+        """Edges grouped by their tails."""
+        return Adjacency.by(self.tail, self.node_count)
+
+    @cached_property
+    def incoming(self) -> Adjacency:
+        """Edges grouped by their heads."""
+        return Adjacency.by(self.head, self.node_count)
+
+    @cached_property
+    def order(self) -> IntArray | None:
+        """The nodes so that every edge points forward, None if there is a directed cycle."""
+        return topological_order_of(self.node_count, self.tail, self.head)
 
     def require_balance(self) -> npt.NDArray[Any]:
         """Return the numerators of the balance, or raise InputError if the network has none."""
@@ -289,70 +314,7 @@ class Network:
         return f"Network(nodes={self.node_count}, edges={self.edge_count}, hidden={len(self.hidden_nodes)})"
 
 
-def as_name(name: Any, field: str) -> str:
-    """Return a node name as text; names are strings or integers."""
-    if isinstance(name, bool) or not isinstance(name, (str, int, np.integer)):
-        raise InputError(f"{field}: node name {name!r} is neither text nor an integer")
-    return str(name)
-
-
-def balance_of_weights(
-    tail: IntArray, head: IntArray, hidden: BoolArray, weights: Sequence[Fraction] | npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[Any], int]:
-    """Return the exact balance c = Bθ² as integers and their common denominator.
-
-    Shapes: `tail`, `head`, `weights` (m,), `hidden` (n,); the result (n,), 0 on terminals.
-    """
-    terminals = np.flatnonzero(~hidden).tolist()
-    if isinstance(weights, np.ndarray):
-        limbs, bits = limb_count(weights)
-        if limbs * len(hidden) <= MOST_LIMBS:
-            c = signed_square_sums(tail, head, weights, len(hidden), limbs, bits)
-            for v in terminals:
-                c[v] = 0
-            return _integers(c), 4**bits
-    ratios = [w.as_integer_ratio() for w in (weights.tolist() if isinstance(weights, np.ndarray) else weights)]
-    scale = math.lcm(*{q for _, q in ratios}) if ratios else 1
-    c = [0] * len(hidden)
-    for a, b, (p, q) in zip(tail.tolist(), head.tolist(), ratios, strict=True):
-        square = (p * (scale // q)) ** 2
-        c[a] -= square
-        c[b] += square
-    for v in terminals:
-        c[v] = 0
-    return _integers(c), scale * scale
-
-
-def _integers(values: list[int]) -> npt.NDArray[Any]:
-    """Return int64 where the sum of absolute values is below 2⁶², otherwise Python integers."""
-    small = sum(map(abs, values)) < 1 << 62
-    return np.array(values, np.int64 if small else object)
-
-
-def _balance(
-    balance: Mapping[Any, Any], names: Sequence[str], index: Mapping[str, int], hidden: BoolArray
-) -> tuple[npt.NDArray[Any], int]:
-    values: dict[str, Fraction] = {}
-    for key, value in balance.items():
-        name = as_name(key, "balance")
-        if name not in index:
-            raise InputError(f"balance[{name!r}]: no such node; known are {_some(names)}")
-        if not hidden[index[name]]:
-            raise InputError(f"balance[{name!r}]: the node is an input or output, which has no balance; remove it")
-        if name in values:
-            raise InputError(f"balance[{name!r}]: given twice")
-        values[name] = exact(value, f"balance[{name!r}]")
-    missing = [names[v] for v in np.flatnonzero(hidden).tolist() if names[v] not in values]
-    if missing:
-        raise InputError(f"balance: missing for hidden node(s) {_some(missing)}; every hidden node needs one")
-    scale = math.lcm(*{value.denominator for value in values.values()}) if values else 1
-    c = [0] * len(names)
-    for name, value in values.items():
-        c[index[name]] = int(value * scale)
-    return _integers(c), scale
-
-
-def _weights(edges: Sequence[Sequence[Any]]) -> list[Fraction] | npt.NDArray[np.float64] | None:
+def _weights(edges: Sequence[Sequence[Any]]) -> Weights | None:
     weighted = sum(len(edge) == 3 for edge in edges)
     if weighted == 0:
         return None
@@ -367,15 +329,23 @@ def _weights(edges: Sequence[Sequence[Any]]) -> list[Fraction] | npt.NDArray[np.
     return [exact(value, f"edges[{e}][2]") for e, value in enumerate(values)]
 
 
+def _named_terminals(
+    given: Iterable[Hashable] | None, field: str, names: Sequence[str], index: Mapping[str, int]
+) -> IntArray | None:
+    if given is None:
+        return None
+    listed = [as_name(name, field) for name in given]
+    if unknown := [name for name in listed if name not in index]:
+        raise InputError(f"{field}={unknown[:5]!r}: no such node; known are {some(names)}")
+    return np.array([index[name] for name in listed], np.int64)
+
+
 def _node_numbers(values: npt.ArrayLike, field: str) -> IntArray:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{field}: a one-dimensional integer array is needed, got {array.dtype} {array.shape}")
     if array.size and array.min() < 0:
         raise InputError(f"{field}: node number {int(array.min())} is negative")
-    return array.astype(np.int64)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_NAMES_SHOWN])
-    return shown + (f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else "")
+    if array.size and array.max() >= _MOST_NODES:
+        raise InputError(f"{field}: node number {int(array.max())}; numbers below {_MOST_NODES} are possible")
+    return array.astype(np.int64, copy=False)

@@ -1,14 +1,11 @@
-"""Order, reachability and adjacency of network graphs, on index arrays."""
+"""Order and walks of network graphs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
-from .network import BoolArray, IntArray, Network
+from .adjacency import Adjacency, reachable
+from .network import IntArray, Network
 
 __all__ = [
     "Adjacency",
@@ -20,32 +17,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class Adjacency:
-    """Arcs grouped by one end: those at node v are ``arc[start[v]:start[v + 1]]``."""
-
-    start: IntArray
-    arc: IntArray
-
-    @classmethod
-    def by(cls, ends: IntArray, node_count: int) -> Adjacency:
-        """Return the arcs grouped by `ends`, in increasing order within a node."""
-        order = np.argsort(ends, kind="stable")
-        start = np.zeros(node_count + 1, np.int64)
-        np.cumsum(np.bincount(ends, minlength=node_count), out=start[1:])
-        return cls(start, order)
-
-    def at(self, v: int) -> IntArray:
-        """Return the arcs at node v."""
-        return self.arc[self.start[v] : self.start[v + 1]]
-
-    def at_all(self, nodes: IntArray) -> IntArray:
-        """Return the arcs at any of `nodes`, node by node."""
-        count = self.start[nodes + 1] - self.start[nodes]
-        offset = np.repeat(self.start[nodes] - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
-        return self.arc[offset + np.arange(int(count.sum()))]
-
-
 def merged_ends(network: Network) -> tuple[IntArray, IntArray]:
     """Return tails and heads after all terminals are merged into one node, numbered ``node_count``.
 
@@ -53,15 +24,6 @@ def merged_ends(network: Network) -> tuple[IntArray, IntArray]:
     """
     node = np.where(network.hidden, np.arange(network.node_count), network.node_count)
     return node[network.tail], node[network.head]
-
-
-def reachable(node_count: int, tail: IntArray, head: IntArray, start: int) -> BoolArray:
-    """Return which nodes a directed walk from `start` reaches, `start` included; shape (node_count,)."""
-    # Parallel arcs are summed; 32 bits hold any number of them.
-    graph = csr_array((np.ones(len(tail), np.int32), (tail, head)), shape=(node_count, node_count))
-    seen = np.zeros(node_count, bool)
-    seen[breadth_first_order(graph, start, directed=True, return_predecessors=False)] = True
-    return seen
 
 
 def topological_order(network: Network) -> IntArray | None:
@@ -72,27 +34,12 @@ def topological_order(network: Network) -> IntArray | None:
     >>> topological_order(Network.from_edges([("h", "y"), ("x", "h")], balance={"h": 0})).tolist()
     [2, 0, 1]
     """
-    outgoing = Adjacency.by(network.tail, network.node_count)
-    remaining = network.in_degree.copy()
-    front = np.flatnonzero(remaining == 0)
-    order = [front]
-    while front.size:
-        met = network.head[outgoing.at_all(front)]
-        if met.size == 0:
-            break
-        removed = np.bincount(met, minlength=network.node_count)
-        remaining -= removed
-        front = np.flatnonzero((remaining == 0) & (removed > 0))
-        order.append(front)
-    result = np.concatenate(order)
-    return result if len(result) == network.node_count else None
+    return network.order
 
 
 def is_acyclic(network: Network) -> bool:
     """Return whether the network graph has no directed cycle."""
-    if bool((network.tail < network.head).all()):
-        return True
-    return topological_order(network) is not None
+    return network.order is not None
 
 
 def every_hidden_node_on_terminal_walk(network: Network) -> bool:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lakatos.graphs import dyadic, network
+from lakatos.graphs import dyadic
 from lakatos.graphs.dyadic import limb_count, signed_square_sums
-from lakatos.graphs.network import balance_of_weights
 
 SMALLEST = 5e-324
 LARGEST = float(np.finfo(np.float64).max)
@@ -57,20 +56,6 @@ def test_unit_is_the_coarsest_that_divides_all_weights(rows: list[tuple[int, int
     assert 2**bits == max((Fraction(x).denominator for x in w.tolist()), default=1)
 
 
-@given(edges, st.lists(st.booleans(), min_size=NODES, max_size=NODES))
-def test_balance_is_zero_on_terminals_and_the_same_for_doubles_and_fractions(
-    rows: list[tuple[int, int, float]], hidden: list[bool]
-) -> None:
-    tail, head, w = columns(rows)
-    mask = np.array(hidden)
-    fast = balance_of_weights(tail, head, mask, w)
-    plain = balance_of_weights(tail, head, mask, [Fraction(x) for x in w.tolist()])
-    assert fast[0].tolist() == plain[0].tolist()
-    assert fast[0].dtype == plain[0].dtype
-    assert fast[1] == plain[1]
-    assert not any(fast[0][~mask])
-
-
 def test_carries_and_limbs_are_right_at_full_mantissas() -> None:
     # All 53 bits set at every alignment to a limb: the largest digits and carries there are.
     w = np.array([(2.0**53 - 1) * 2.0**k for k in range(-40, 40)])
@@ -90,14 +75,3 @@ def test_chunks_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     tail, head, w = columns(rows)
     limbs, bits = limb_count(w)
     assert [Fraction(s, 4**bits) for s in signed_square_sums(tail, head, w, NODES, limbs, bits)] == naive(rows)
-
-
-def test_a_table_of_limbs_that_is_too_large_gives_way_to_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    w = np.array([1e-300, 1e300, 3.0])
-    arguments = np.array([0, 1, 2]), np.array([1, 2, 3]), np.ones(NODES, bool), w
-    expected = balance_of_weights(*arguments)
-    monkeypatch.setattr(network, "MOST_LIMBS", 0)
-    monkeypatch.setattr(network, "signed_square_sums", None)
-    plain = balance_of_weights(*arguments)
-    assert plain[0].tolist() == expected[0].tolist()
-    assert plain[1] == expected[1]
