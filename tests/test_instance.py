@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from lakatos.core import InputError, InternalError, Outcome, Prediction, Provena
 from lakatos.exact import exact
 from lakatos.graphs.fields import LayeredFields, NetworkFields
 from lakatos.instance import build_instance, find_instances, plain_fields, read_instance
+from lakatos.instance_text import instance_text
 
 
 class Loss(StrEnum):
@@ -162,9 +164,13 @@ BAD = {
     "no instance": ('theorem = "anything"', "instance: missing; a table of name = value is needed"),
     "theorem of another type": ("theorem = 3\n[instance]", "theorem=3: a text is needed"),
     "unknown theorem": ('theorem = "other"\n[instance]', "theorem='other': no such theorem"),
+    "unknown variant": (
+        'theorem = "anything"\nvariant = "x"\n[instance]',
+        "variant='x': not registered; there are none",
+    ),
     "unknown key at the top": (
         'theorm = "anything"\n[instance]',
-        "theorm: unknown; did you mean 'theorem'? valid are 'theorem', 'instance', 'title', 'expect', 'seed'",
+        "theorm: unknown; did you mean 'theorem'? valid are 'theorem', 'instance', 'title', 'variant', 'expect', 'seed'",
     ),
     "unknown outcome": (
         'theorem = "anything"\nexpect = "proven"\n[instance]',
@@ -384,30 +390,60 @@ matrices = st.tuples(st.integers(1, 3), st.integers(1, 3)).flatmap(
 )
 
 
-@given(
-    st.builds(
-        Fields,
-        name=texts,
-        width=st.integers(),
-        bias=st.booleans(),
-        rate=numbers,
-        loss=st.sampled_from(Loss),
-        norm=st.sampled_from(["l1", "l2"]),
-        bound=st.none() | numbers,
-        pair=st.tuples(texts, st.integers()),
-        rows=st.lists(st.lists(numbers, max_size=3).map(tuple), max_size=3).map(tuple),
-        balance=st.dictionaries(texts, numbers, max_size=3),
-        step=st.none() | steps,
-        steps=st.lists(steps, max_size=3).map(tuple),
-        edges=st.lists(st.tuples(texts, texts) | st.tuples(texts, texts, numbers), max_size=3).map(tuple),
-        matrix=st.none() | matrices,
-    )
+instances = st.builds(
+    Fields,
+    name=texts,
+    width=st.integers(),
+    bias=st.booleans(),
+    rate=numbers,
+    loss=st.sampled_from(Loss),
+    norm=st.sampled_from(["l1", "l2"]),
+    bound=st.none() | numbers,
+    pair=st.tuples(texts, st.integers()),
+    rows=st.lists(st.lists(numbers, max_size=3).map(tuple), max_size=3).map(tuple),
+    balance=st.dictionaries(texts, numbers, max_size=3),
+    step=st.none() | steps,
+    steps=st.lists(steps, max_size=3).map(tuple),
+    edges=st.lists(st.tuples(texts, texts) | st.tuples(texts, texts, numbers), max_size=3).map(tuple),
+    matrix=st.none() | matrices,
 )
+
+
+@given(instances)
 def test_plain_fields_and_back_is_the_identity(instance: Fields) -> None:
     plain = json.loads(json.dumps(plain_fields(instance)))
     built = build_instance(Fields, plain)
     assert built == instance
     assert plain_fields(built) == plain
+
+
+@given(instances, st.none() | st.sampled_from(Outcome), st.text(max_size=5), st.integers(0, 5))
+def test_the_text_of_an_instance_is_read_back(instance: Fields, expect: Outcome | None, title: str, seed: int) -> None:
+    text = instance_text("anything", instance, title=title, expect=expect, seed=seed)
+    with TemporaryDirectory() as folder:
+        file = read_instance(write(Path(folder), text), fake_theorem)
+    assert file.instance == instance
+    assert (file.title, file.expect, file.seed) == (title, expect, seed)
+
+
+def test_the_text_of_an_instance_is_short() -> None:
+    edges = tuple((f"a{i}", f"b{i}", Fraction(i, 2)) for i in range(1, 9))
+    text = instance_text("anything", Fields(name='"', edges=edges, balance={"h": Fraction(3)}), variant="v")
+    assert text.splitlines()[:8] == [
+        'theorem = "anything"',
+        'variant = "v"',
+        "",
+        "[instance]",
+        'name = "\\""',
+        "balance = { h = 3 }",
+        "edges = [",
+        '    ["a1", "b1", "1/2"],',
+    ]
+
+
+def test_what_toml_cannot_hold_is_not_written() -> None:
+    with pytest.raises(InternalError, match="None has no place in an instance file"):
+        instance_text("anything", Fields(name="n", rows=((None,),)))  # type: ignore[arg-type]
 
 
 @given(st.fractions())

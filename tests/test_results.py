@@ -84,6 +84,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
         fields=draw(st.dictionaries(texts, texts | st.booleans(), max_size=2)),
         instance=draw(st.none() | texts),
         title=draw(texts),
+        variant=draw(st.none() | texts),
         expected=draw(st.none() | st.sampled_from(Outcome)),
         seconds=draw(st.floats(0, 1e6)),
         provenance=PROVENANCE,

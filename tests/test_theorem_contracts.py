@@ -154,7 +154,7 @@ def test_every_variant_is_refuted_where_the_theorem_is_not(name: str) -> None:
     theorem = load(name)
     for label, variant in theorem.variants.items():
         instances = [build_instance(theorem.instance_class, example) for example in variant.examples]
-        outcomes = [verify_instance(theorem, instance, variant=variant).outcome for instance in instances]
+        outcomes = [verify_instance(theorem, instance, variant=label).outcome for instance in instances]
         assert Outcome.REFUTED in outcomes, f"{label}: {outcomes}"
         kept = {verify_instance(theorem, instance).outcome for instance in instances}
         assert kept <= {Outcome.PROVED, Outcome.SUPPORTED, Outcome.INAPPLICABLE}, f"{label}: {kept}"

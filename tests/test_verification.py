@@ -225,9 +225,10 @@ def test_variant_overrides_prediction_and_hypotheses_and_is_recorded() -> None:
         hypotheses=lambda instance: (Hypothesis("none", True, "vacuous"),),
     )
     instance = NetworkFields(edges=(("x", "v"), ("v", "y")), balance={"v": Fraction(1)})
-    verdict = verify_instance(statement, instance, variant=variant)
+    statement = replace(statement, variants={"never": variant})
+    verdict = verify_instance(statement, instance, variant="never")
     assert verdict.outcome is Outcome.REFUTED
-    assert verdict.provenance["variant"] == variant.change
+    assert verdict.variant == "never"
     assert verify_instance(statement, instance).outcome is Outcome.INAPPLICABLE
 
 
@@ -236,7 +237,10 @@ def test_variant_overrides_the_derivation() -> None:
     variant = Variant("the other sign", derive=lambda instance: Derivation("Bu = -c", "2*c_v"))
     instance = NetworkFields(edges=(("x", "v"), ("v", "y")), balance={"v": Fraction(1)})
     assert verify_instance(statement, instance).outcome is Outcome.PROVED
-    assert verify_instance(statement, instance, variant=variant).reason == "Bu = -c"
+    statement = replace(statement, variants={"other_sign": variant})
+    assert verify_instance(statement, instance, variant="other_sign").reason == "Bu = -c"
+    with pytest.raises(InputError, match="variant='other_sing': not registered; did you mean 'other_sign'"):
+        verify_instance(statement, instance, variant="other_sing")
 
 
 def test_provenance_identifies_the_run() -> None:

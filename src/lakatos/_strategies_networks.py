@@ -85,7 +85,12 @@ def dags(
 
 
 def multigraphs(
-    *, max_hidden: int = 3, max_edges: int = 7, max_terminals: int = 2, parallel_edges: bool = True
+    *,
+    max_hidden: int = 3,
+    max_edges: int = 7,
+    max_terminals: int = 2,
+    dead_ends: bool = True,
+    parallel_edges: bool = True,
 ) -> st.SearchStrategy[Fields]:
     """Return a strategy for arbitrary networks without balances.
 
@@ -96,6 +101,8 @@ def multigraphs(
     ----------
     max_hidden, max_edges, max_terminals : int
         At least 0, 1 and 1. `max_terminals` bounds the inputs, and the outputs.
+    dead_ends : bool
+        Allow hidden nodes that are on no walk from terminal to terminal.
     parallel_edges : bool
         Allow several edges from one node to another.
 
@@ -114,10 +121,10 @@ def multigraphs(
     at_least(1, max_edges=max_edges, max_terminals=max_terminals)
     return _networks(
         min_hidden=0,
-        max_hidden=max_hidden,
+        max_hidden=max_hidden if dead_ends else min(max_hidden, max_edges // 2),
         max_edges=max_edges,
         max_terminals=max_terminals,
-        dead_ends=True,
+        dead_ends=dead_ends,
         parallel_edges=parallel_edges,
         backward=True,
     )

@@ -254,6 +254,8 @@ class Verdict:
 
     Parameters
     ----------
+    variant : str or None
+        The registered false variant that was verified in place of the theorem.
     reason : str
         What decided, for programs: a `Reason` if inconclusive, the unmet hypothesis if inapplicable, the contradicted
         quantity or identity if refuted, otherwise empty.
@@ -264,6 +266,7 @@ class Verdict:
     theorem: str
     outcome: Outcome
     evidence: Evidence
+    variant: str | None = None
     reason: str = ""
     explanation: str = ""
     hypotheses: tuple[Hypothesis, ...] = ()

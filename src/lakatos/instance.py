@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from .arrays import ArrayFolder, read_bytes
+from .arrays import ArrayFolder, nearest, read_bytes
 from .conversion import Decimal, build_instance, plain_fields, short_text
 from .core import InputError, Outcome, Theorem
 from .theorems import load as load_theorem
 
-__all__ = ["InstanceFile", "build_instance", "find_instances", "plain_fields", "read_instance"]
+__all__ = ["InstanceFile", "build_instance", "find_instances", "plain_fields", "read_instance", "require_variant"]
 
 _LARGEST_FILE = 64 << 20
 _LARGEST_SEED = (1 << 63) - 1
@@ -33,6 +33,8 @@ class InstanceFile:
         What the instance is an instance of.
     title : str
         For humans; may be empty.
+    variant : str or None
+        The registered false variant that is to be verified in place of the theorem.
     expect : Outcome or None
         The outcome that the file declares.
     seed : int
@@ -48,6 +50,7 @@ class InstanceFile:
     path: Path
     theorem: Theorem
     title: str
+    variant: str | None
     expect: Outcome | None
     seed: int
     instance: Any
@@ -72,6 +75,7 @@ class _Document:
     theorem: str
     instance: Mapping[str, Any]
     title: str = ""
+    variant: str | None = None
     expect: Outcome | None = None
     seed: int = 0
 
@@ -98,6 +102,7 @@ def read_instance(path: str | Path, load: Callable[[str], Theorem] = load_theore
         if not 0 <= document.seed <= _LARGEST_SEED:
             raise InputError(f"seed={short_text(document.seed)}: a seed is between 0 and 2^63 - 1")
         theorem = load(document.theorem)
+        require_variant(theorem, document.variant)
         arrays = ArrayFolder(path.parent)
         try:
             instance = build_instance(theorem.instance_class, document.instance, arrays)
@@ -109,6 +114,7 @@ def read_instance(path: str | Path, load: Callable[[str], Theorem] = load_theore
         path=path,
         theorem=theorem,
         title=document.title,
+        variant=document.variant,
         expect=document.expect,
         seed=document.seed,
         instance=instance,
@@ -137,6 +143,12 @@ def find_instances(paths: Iterable[str | Path]) -> list[Path]:
         else:
             raise InputError(f"{path}: no such file or folder; check the name")
     return list(found)
+
+
+def require_variant(theorem: Theorem, name: str | None) -> None:
+    """Raise InputError unless `name` is None or a registered false variant of `theorem`."""
+    if name is not None and name not in theorem.variants:
+        raise InputError(f"variant={name!r}: not registered; {nearest(name, theorem.variants)}")
 
 
 def _parsed(content: bytes) -> dict[str, Any]:

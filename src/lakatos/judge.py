@@ -32,7 +32,7 @@ from .core import (
     Value,
 )
 
-__all__ = ["Judgment", "agreement", "contradictions", "judge"]
+__all__ = ["Judgment", "agreement", "closeness", "contradictions", "judge"]
 
 Number: TypeAlias = int | Fraction | float
 
@@ -126,6 +126,28 @@ def agreement(claim: Claim, estimate: Estimate) -> bool | None:
     if error <= resolution and all(d <= resolution for d in distances):
         return True
     return None
+
+
+def closeness(claim: Claim, estimate: Estimate) -> float | None:
+    """Return how close `estimate` is to contradicting `claim`, in [-1, 1]: a search for counterexamples climbs it.
+
+    It is the signed distance from satisfying the relation relative to the numbers compared, the largest over the entries.
+    None where nothing lies between agreement and contradiction: for discrete values, and without finite numbers.
+    """
+    if isinstance(claim.value, tuple) and isinstance(estimate.value, tuple):
+        pairs = zip(claim.value, estimate.value, strict=False)
+        scores = [closeness(replace(claim, value=p), replace(estimate, value=m)) for p, m in pairs]
+        return max((score for score in scores if score is not None), default=None)
+    if not (_is_number(claim.value) and _is_number(estimate.value)):
+        return None
+    if claim.relation is Relation.EQUAL and not (claim.resolution or estimate.error):
+        return None
+    p, m, slack = _exact(claim.value), _exact(estimate.value), _exact(claim.resolution + estimate.error)
+    if not (isinstance(p, Fraction) and isinstance(m, Fraction) and isinstance(slack, Fraction)):
+        return None
+    excess = {Relation.EQUAL: abs(m - p), Relation.AT_MOST: m - p, Relation.AT_LEAST: p - m}[claim.relation]
+    scale = abs(p) + abs(m) + slack
+    return float((excess - slack) / scale) if scale else None
 
 
 def contradictions(claim: Claim, estimate: Estimate) -> tuple[Claim, ...]:

@@ -48,8 +48,11 @@ class Entry:
 
     @property
     def theorem(self) -> str:
-        """The name of the theorem; empty where the file could not be read."""
-        return self.verdict.theorem if self.verdict else ""
+        """The name of the theorem, with that of the false variant in its place; empty where the file could not be read."""
+        if self.verdict is None:
+            return ""
+        name, variant = self.verdict.theorem, self.verdict.variant
+        return name if variant is None else f"{name} [{variant}]"
 
 
 def exit_status(entry: Entry, *, require_proved: bool = False) -> int:

@@ -151,6 +151,7 @@ def _verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     derivation = verdict.derivation
     return {
         "theorem": verdict.theorem,
+        "variant": verdict.variant,
         "instance": verdict.instance,
         "title": verdict.title,
         "outcome": verdict.outcome.value,
@@ -178,6 +179,7 @@ def _verdict_from_json(record: Any) -> Verdict:
     derivation = record["derivation"]
     return Verdict(
         theorem=record["theorem"],
+        variant=record["variant"],
         instance=record["instance"],
         title=record["title"],
         outcome=Outcome(record["outcome"]),

@@ -41,7 +41,7 @@ from .core import (
     Variant,
     Verdict,
 )
-from .instance import InstanceFile, build_instance, plain_fields, read_instance
+from .instance import InstanceFile, build_instance, plain_fields, read_instance, require_variant
 from .judge import judge
 from .theorems import load
 
@@ -53,7 +53,9 @@ _LARGEST_SEED = (1 << 63) - 1
 _PACKAGES = ("numpy", "scipy", "sympy", "torch")
 
 
-def verify(theorem: str | Theorem, *, seed: int = 0, device: str = "cpu", **fields: Any) -> Verdict:
+def verify(
+    theorem: str | Theorem, *, seed: int = 0, device: str = "cpu", variant: str | None = None, **fields: Any
+) -> Verdict:
     """Return the verdict for `theorem` on the instance with these `fields`.
 
     Parameters
@@ -64,13 +66,15 @@ def verify(theorem: str | Theorem, *, seed: int = 0, device: str = "cpu", **fiel
         Of the measurement.
     device : str
         Where to measure: ``cpu``, ``cuda`` or ``cuda:N``.
+    variant : str, optional
+        A registered false variant to verify in place of the theorem.
     **fields
         As in the table ``[instance]`` of an instance file; also fractions, floats (their exact value) and arrays.
 
     Raises
     ------
     InputError
-        For an unknown theorem or device, and for fields that do not make an instance.
+        For an unknown theorem, variant or device, and for fields that do not make an instance.
     InternalError
         For a certificate that does not check, and whatever else is our mistake.
 
@@ -84,7 +88,8 @@ def verify(theorem: str | Theorem, *, seed: int = 0, device: str = "cpu", **fiel
     (<Outcome.PROVED: 'proved'>, [1])
     """
     loaded = load(theorem) if isinstance(theorem, str) else theorem
-    return verify_instance(loaded, build_instance(loaded.instance_class, fields), seed=seed, device=device)
+    instance = build_instance(loaded.instance_class, fields)
+    return verify_instance(loaded, instance, seed=seed, device=device, variant=variant)
 
 
 def verify_file(path: str | PathLike[str], *, seed: int | None = None, device: str = "cpu") -> Verdict:
@@ -98,28 +103,30 @@ def verify_file(path: str | PathLike[str], *, seed: int | None = None, device: s
         As `verify`.
     """
     file = read_instance(Path(path))
-    verdict = verify_instance(file.theorem, file.instance, seed=file.seed if seed is None else seed, device=device)
+    used = file.seed if seed is None else seed
+    verdict = verify_instance(file.theorem, file.instance, seed=used, device=device, variant=file.variant)
     return _of_file(verdict, file)
 
 
 def verify_instance(
-    theorem: Theorem, instance: Any, *, seed: int = 0, device: str = "cpu", variant: Variant | None = None
+    theorem: Theorem, instance: Any, *, seed: int = 0, device: str = "cpu", variant: str | None = None
 ) -> Verdict:
-    """Return the verdict for `theorem`, or a false `variant` of it, on an instance of its class.
+    """Return the verdict for `theorem`, or the false `variant` of it that has this name, on an instance of its class.
 
     Raises
     ------
     InputError
-        For an unknown device or a seed out of range.
+        For an unknown variant or device or a seed out of range.
     InternalError
         As `verify`.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= _LARGEST_SEED:
         raise InputError(f"seed={seed!r}: a seed is an integer between 0 and 2^63 - 1")
     require_device(device)
+    require_variant(theorem, variant)
     began = time.perf_counter()
     fields = plain_fields(instance)
-    statement = theorem if variant is None else _varied(theorem, variant)
+    statement = theorem if variant is None else _varied(theorem, theorem.variants[variant])
     evaluated = _attempt("check of the hypotheses", statement.hypotheses, instance)
     hypotheses = () if isinstance(evaluated, Undecided) else evaluated
     if isinstance(evaluated, Undecided):
@@ -136,13 +143,11 @@ def verify_instance(
         established=predicted.established,
         measurement=measurement,
     )
-    provenance = _provenance(seed, device, _sha256_of_fields(fields))
-    if variant is not None:
-        provenance["variant"] = variant.change
     return Verdict(
         theorem=theorem.name,
         outcome=judgment.outcome,
         evidence=judgment.evidence,
+        variant=variant,
         reason=judgment.reason,
         explanation=judgment.explanation,
         hypotheses=hypotheses,
@@ -151,7 +156,7 @@ def verify_instance(
         certificates=predicted.certificates,
         fields=fields,
         seconds=time.perf_counter() - began,
-        provenance=provenance,
+        provenance=_provenance(seed, device, _sha256_of_fields(fields)),
     )
 
 
@@ -168,6 +173,7 @@ def lost_verdict(path: str | PathLike[str], reason: Reason, explanation: str, se
         theorem=file.theorem.name,
         outcome=Outcome.INCONCLUSIVE,
         evidence=Evidence.HEURISTIC,
+        variant=file.variant,
         reason=reason.value,
         explanation=explanation,
         seconds=seconds,
