@@ -5,9 +5,27 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
+    from . import assignments as assignments
+    from . import chords as chords
     from . import conservation as conservation
+    from . import directions as directions
+    from . import layers as layers
+    from . import masks as masks
+    from . import matrices as matrices
+    from . import realization as realization
+    from . import separation as separation
 
-__all__ = ["conservation"]
+__all__ = [
+    "assignments",
+    "chords",
+    "conservation",
+    "directions",
+    "layers",
+    "masks",
+    "matrices",
+    "realization",
+    "separation",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,8 @@ from lakatos._checker_reading import Invalid, number, record, sequence, show
 __all__ = ["WITNESS", "Fact", "Vector", "check_empty", "check_point", "net_inflow", "read_point"]
 __all__ += ["read_vector", "seen_from", "sum_over_set"]
 
-Fact: TypeAlias = "bool | int | Fraction | str | tuple[Fact, ...] | None"
+Fact: TypeAlias = "bool | int | Fraction | float | str | tuple[Fact, ...] | None"
+"""What a certificate establishes about a quantity; a float is one of the two infinities, as a name."""
 Vector: TypeAlias = dict[int, Fraction]
 
 WITNESS = frozenset({"side", "nodes", "sum"})

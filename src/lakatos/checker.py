@@ -9,6 +9,7 @@ Run as ``python -m lakatos.checker RESULT.json``, or this file as a script (``py
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from lakatos._checker_files import instance_problems, read_json
 from lakatos._checker_laws import check_law_count
 from lakatos._checker_geometry import check_no_singular_point, check_rank, check_singular_point, check_vanishing
 from lakatos._checker_homology import check_betti
+from lakatos._checker_identifiability import check_assignment_margin, check_coherence, check_realization_costs
 from lakatos._checker_paths import check_different_components, check_path, check_rescaling
 from lakatos._checker_reading import Invalid, number, record, sequence, show
 from lakatos._checker_sets import Fact, check_empty, check_point
@@ -43,6 +45,9 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "different_components": check_different_components,
     "rescaling": check_rescaling,
     "betti_numbers": check_betti,
+    "realization_costs": check_realization_costs,
+    "assignment_margin": check_assignment_margin,
+    "coherence": check_coherence,
 }
 """For each kind the function that takes the instance and the certificate and returns the facts, or raises `Invalid`."""
 
@@ -51,6 +56,7 @@ _CERTIFICATE = "lakatos/certificate/1"
 _OUTCOMES = ("proved", "supported", "refuted", "inconclusive", "inapplicable")
 _RELATIONS = ("=", "<=", ">=")
 _LONGEST_LABEL = 500
+_INFINITIES = {math.inf: "inf", -math.inf: "-inf"}
 
 
 def check_certificate(fields: Any, certificate: Any) -> dict[str, Fact]:
@@ -249,6 +255,8 @@ def _holds(fact: Fact, relation: str, predicted: Any) -> bool:
         return same_length and all(_holds(f, relation, p) for f, p in zip(fact, predicted, strict=True))
     if fact is None or isinstance(fact, (bool, str)):
         return relation == "=" and type(predicted) is type(fact) and predicted == fact
+    if fact in _INFINITIES:
+        return relation == "=" and predicted == _INFINITIES[fact]
     try:
         value = number(predicted, "predicted")
     except Invalid:

@@ -19,7 +19,6 @@ from .core import (
     Derivation,
     Estimate,
     Evidence,
-    Exact,
     Hypothesis,
     InternalError,
     Judged,
@@ -36,7 +35,7 @@ __all__ = ["Judgment", "agreement", "closeness", "contradictions", "judge"]
 
 Number: TypeAlias = int | Fraction | float
 
-_NO_FACTS: Mapping[str, Exact] = MappingProxyType({})
+_NO_FACTS: Mapping[str, Value] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def judge(
     claims: Sequence[Claim] | Undecided,
     *,
     derivation: Derivation | Undecided | None = None,
-    established: Mapping[str, Exact] = _NO_FACTS,
+    established: Mapping[str, Value] = _NO_FACTS,
     measurement: Measurement | Undecided | None = None,
 ) -> Judgment:
     """Return the outcome for one theorem on one instance.
@@ -163,7 +162,7 @@ def contradictions(claim: Claim, estimate: Estimate) -> tuple[Claim, ...]:
     return tuple(replace(claim, value=value) for value in _moved(claim.relation, estimate.value, reach))
 
 
-def _agreement_with_facts(claim: Claim, settled: Sequence[str], established: Mapping[str, Exact]) -> bool | None:
+def _agreement_with_facts(claim: Claim, settled: Sequence[str], established: Mapping[str, Value]) -> bool | None:
     if claim.quantity in established:
         return agreement(claim, Estimate(established[claim.quantity]))
     return True if claim.quantity in settled else None

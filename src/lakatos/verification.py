@@ -30,7 +30,6 @@ from .core import (
     Claim,
     Derivation,
     Evidence,
-    Exact,
     InputError,
     InternalError,
     Measurement,
@@ -38,6 +37,7 @@ from .core import (
     Reason,
     Theorem,
     Undecided,
+    Value,
     Variant,
     Verdict,
 )
@@ -204,7 +204,7 @@ class _Predicted:
     derivation: Derivation | Undecided | None = None
     claims: tuple[Claim, ...] | Undecided = ()
     certificates: tuple[Certificate, ...] = ()
-    established: Mapping[str, Exact] = field(default_factory=dict)
+    established: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def is_open(self) -> bool:
@@ -240,9 +240,9 @@ def _measured(theorem: Theorem, instance: Any, seed: int, device: str) -> Measur
     return _attempt("measurement", theorem.measure, instance, seed, device)
 
 
-def _established(fields: Mapping[str, Any], certificates: tuple[Certificate, ...]) -> dict[str, Exact]:
+def _established(fields: Mapping[str, Any], certificates: tuple[Certificate, ...]) -> dict[str, Value]:
     """Return the facts of all certificates; one that does not check is a defect of this program, never a verdict."""
-    facts: dict[str, Exact] = {}
+    facts: dict[str, Value] = {}
     for certificate in certificates:
         try:
             found = check_certificate(fields, certificate.to_json())
