@@ -32,7 +32,7 @@ def check_realization_costs(fields: Any, certificate: Mapping[str, Any]) -> dict
     w . (w' - w) = mu . M (w' - w) = 0 and |w'|^2 = |w|^2 + |w' - w|^2. The least squared norm is |w|^2 = mu . S mu = mu . b.
     If S y = 0, then |M^T y|^2 = y . S y = 0, so y . M w = 0 for all w; with y . b != 0 no weights realize the feature.
 
-    If the instance has a ``permutation`` and as many features as neurons, its sensitivity is the sum of C[i, pi(i)] - C[i, i].
+    If the instance has a ``permutation``, its ``sensitivity`` is the sum of C[i, pi(i)] - C[i, i].
     """
     kind = _table_of(certificate)
     costs = _costs(fields, certificate, kind)
