@@ -6,25 +6,39 @@ from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
     from . import assignments as assignments
+    from . import balances as balances
+    from . import cells as cells
     from . import checkpoints as checkpoints
+    from . import descent as descent
+    from . import drift as drift
+    from . import flow as flow
     from . import forward as forward
     from . import gluing as gluing
     from . import gradients as gradients
     from . import linear_programs as linear_programs
     from . import modules as modules
+    from . import polyhedra as polyhedra
     from . import realization as realization
     from . import subspaces as subspaces
+    from . import training as training
 
 __all__ = [
     "assignments",
+    "balances",
+    "cells",
     "checkpoints",
+    "descent",
+    "drift",
+    "flow",
     "forward",
     "gluing",
     "gradients",
     "linear_programs",
     "modules",
+    "polyhedra",
     "realization",
     "subspaces",
+    "training",
 ]
 
 
