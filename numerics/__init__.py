@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from . import linear_programs as linear_programs
     from . import modules as modules
     from . import polyhedra as polyhedra
+    from . import rescaling as rescaling
     from . import realization as realization
     from . import subspaces as subspaces
     from . import training as training
+    from . import unlocked_balances as unlocked_balances
 
 __all__ = [
     "assignments",
@@ -36,9 +38,11 @@ __all__ = [
     "linear_programs",
     "modules",
     "polyhedra",
+    "rescaling",
     "realization",
     "subspaces",
     "training",
+    "unlocked_balances",
 ]
 
 
