@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from . import linear_programs as linear_programs
     from . import modules as modules
     from . import polyhedra as polyhedra
-    from . import rescaling as rescaling
     from . import realization as realization
+    from . import rescaling as rescaling
     from . import subspaces as subspaces
     from . import training as training
     from . import unlocked_balances as unlocked_balances
@@ -38,8 +38,8 @@ __all__ = [
     "linear_programs",
     "modules",
     "polyhedra",
-    "rescaling",
     "realization",
+    "rescaling",
     "subspaces",
     "training",
     "unlocked_balances",
