@@ -1,213 +1,239 @@
-"""The network graph of a PyTorch module.
+"""The network graph of a PyTorch module: its trace, read operation by operation.
 
-A unit of a linear layer is a node, every scalar weight is an edge, and a bias is an edge from a terminal (rules R1-R3 of the
-conversion: positively homogeneous activations keep a unit's scale, so they add nothing to the graph).
+`torch.export` turns the module into a list of ATen operations; each has a rule (`module_rules`) that says which of the
+numbers it computes are rescaled together. The classes of these are the neurons, every scalar weight between them is an
+edge, and a bias is an edge from a terminal.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+import operator
+import warnings
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from torch import nn
+from torch import fx, nn
+from torch._ops import OpOverload
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, InputSpec
 
 from ..core import InputError
-from ..graphs.network import IntArray, Network, balance_of_weights
+from ..graphs.models import ModelNetwork
+from ..graphs.scale_network import model_network
+from ..graphs.scales import Parameter, Scales, Value, constant
+from .module_calls import Call, is_value, like_result
+from .module_inputs import Example, examples_of
+from .module_rules import RULES
 
-__all__ = ["ModuleNetwork", "ParameterBlock", "network_of"]
+__all__ = ["network_of"]
 
-_NEUTRAL = (nn.ReLU, nn.LeakyReLU, nn.Dropout, nn.Flatten, nn.Identity)
-_NOT_HOMOGENEOUS = (
-    *(nn.GELU, nn.SiLU, nn.Mish, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Tanh, nn.Sigmoid),
-    *(nn.Softmax, nn.LogSoftmax, nn.Hardtanh, nn.ReLU6, nn.Hardswish, nn.Hardsigmoid),
-)
-_SUPPORTED = ", ".join(kind.__name__ for kind in (nn.Sequential, nn.Linear, *_NEUTRAL))
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
-@dataclass(frozen=True)
-class ParameterBlock:
-    """Consecutive edges, from edge `start`, that are the entries of one parameter.
+def network_of(module: nn.Module, inputs: Any = None, *, vanishing_epsilon: bool = False) -> ModelNetwork:
+    """Return the network of `module`, with its current weights, in its current mode (training or evaluation).
 
-    `shape` is the parameter's: (out, in) of a weight, whose entries are listed column by column, or (out,) of a bias.
-    """
+    Nodes are classes of numbers that are rescaled together: units of a layer, channels of a convolution, and whatever a skip
+    connection joins. They are called ``x0…`` (inputs), ``y0…`` (outputs), and ``path.k`` after the module that computes them,
+    or ``h1.k``, ``h2.k``, … in an unnamed sequence of layers; bias sources ``path.bias`` or ``b1``, …. Edges are the entries
+    of the parameters, in row-major order. Weights keep their exact (dyadic) value, and `Network.rounding` is that of the
+    coarsest dtype among the parameters.
 
-    name: str
-    start: int
-    shape: tuple[int, ...]
+    Operations that are not positively homogeneous become terminals; `notices` says which and what that means. Parameters
+    with ``requires_grad=False`` are constants, which contract what they connect. A parameter that is used twice is one edge,
+    so the ends of its uses are joined.
 
-    def entry(self, e: int) -> str:
-        """Return the entry that edge `e` of this block is, e.g. ``2.weight[0, 7]``."""
-        column, row = divmod(e - self.start, self.shape[0])
-        return f"{self.name}[{row}, {column}]" if len(self.shape) == 2 else f"{self.name}[{row}]"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ModuleNetwork(Network):
-    """The network of a module, which remembers the parameter behind every edge."""
-
-    blocks: tuple[ParameterBlock, ...] = ()
-
-    def parameter(self, e: int) -> str:
-        """Return the parameter entry that edge `e` is, e.g. ``2.weight[0, 7]``."""
-        return self.blocks[bisect_right(self.blocks, e, key=lambda block: block.start) - 1].entry(e)
-
-    def describe_edge(self, e: int) -> str:
-        """Return ``tail→head`` by names, followed by the parameter entry."""
-        return f"{super().describe_edge(e)} ({self.parameter(e)})"
-
-
-def network_of(module: nn.Module) -> ModuleNetwork:
-    """Return the network of `module`, with its current weights.
-
-    Nodes are called ``x0…``, ``h1.0…`` (layer, unit) and ``y0…``, the bias source of layer i ``b{i}``. Edges are ordered by
-    layer, then tail, then head; the biases of a layer follow its weights. Weights keep their exact (dyadic) value, and
-    `Network.rounding` is that of the coarsest dtype among the parameters.
+    Parameters
+    ----------
+    inputs : tensor, tuple or mapping, optional
+        Example arguments; see `examples_of` for what is done without.
+    vanishing_epsilon : bool
+        Treat the ε of normalizations as 0, which keeps the laws that hold in that limit.
 
     Raises
     ------
     InputError
-        Naming the module path: an unsupported operation, widths that do not fit, tied, fixed, missing or non-finite weights.
+        Naming the module path: an operation that is not supported, a module that cannot be traced, missing or non-finite
+        weights.
 
     Examples
     --------
     >>> network = network_of(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)))
-    >>> network, network.describe_edge(4)
+    >>> network, network.describe_edge(3)
     (Network(nodes=8, edges=13, hidden=3), 'x1→h1.1 (0.weight[1, 1])')
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"module={module!r}: a torch.nn.Module is needed, got {type(module).__name__}")
-    layers = list(_linears(module))
-    if not layers:
-        raise InputError("module: it has no Linear layer, hence no weights and no graph")
-    _require_separate_parameters(layers)
-    for (path, layer), (next_path, following) in pairwise(layers):
-        if layer.out_features != following.in_features:
-            raise InputError(
-                f"module {next_path}: in_features={following.in_features}, but the layer before it ({path}) has "
-                f"out_features={layer.out_features}; positions flattened into features share weights and are not supported"
-            )
-    sizes = [layers[0][1].in_features, *(layer.out_features for _, layer in layers)]
-    return _assemble(layers, sizes)
+    _require_weights(module)
+    _require_whole_sharing(module)
+    program = _functional(_traced(module, inputs))
+    scales = Scales(vanishing_epsilon=vanishing_epsilon)
+    return model_network(scales, _outputs(program, scales, module))
 
 
-def _linears(module: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
-    # A Sequential runs its children in the order listed; a child that occurs twice runs twice.
-    for path, part in module.named_modules(remove_duplicate=False):
-        name = f"module {path}" if path else "module"
-        if part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part):
-            raise InputError(
-                f"{name}: its forward pass is modified (a hook, pruning or weight normalization), so its weights are not "
-                "the ones it computes with; make the modification permanent first"
-            )
-        if isinstance(part, nn.Sequential) and type(part).forward is nn.Sequential.forward:
-            continue
-        # Exact types: a subclass may compute anything.
-        if type(part) is nn.Linear:
-            yield path, part
-        elif isinstance(part, _NOT_HOMOGENEOUS):
-            raise InputError(
-                f"{name}: {type(part).__name__} is not positively homogeneous, so gradient flow conserves no balance at its "
-                f"neurons; supported are {_SUPPORTED} (a last activation can be moved into the loss)"
-            )
-        elif type(part) not in _NEUTRAL:
-            raise InputError(f"{name}: {_type_name(part)} is not supported; supported are {_SUPPORTED}")
-        elif isinstance(part, nn.Flatten) and part.start_dim < 1:
-            raise InputError(f"{name}: Flatten(start_dim={part.start_dim}) merges the batch into the features; use 1")
-
-
-def _type_name(part: nn.Module) -> str:
-    kind = type(part)
-    return kind.__name__ if kind.__module__.startswith("torch.") else f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _parameters(layers: list[tuple[str, nn.Linear]]) -> Iterator[tuple[str, nn.Parameter]]:
-    for path, layer in layers:
-        for name, parameter in layer.named_parameters():
-            yield f"{path}.{name}" if path else name, parameter
-
-
-def _require_separate_parameters(layers: list[tuple[str, nn.Linear]]) -> None:
-    seen: dict[tuple[torch.device, int], str] = {}
-    for name, parameter in _parameters(layers):
+def _require_weights(module: nn.Module) -> None:
+    for name, parameter in module.named_parameters():
         if parameter.is_meta or parameter.dtype not in _DTYPES:
             kinds = ", ".join(str(dtype) for dtype in _DTYPES)
             raise InputError(
                 f"{name}: {parameter.dtype} on device {parameter.device}; weights have to be {kinds}, in memory"
             )
+
+
+def _require_whole_sharing(module: nn.Module) -> None:
+    """Refuse parameters that overlap in memory without being the same: their entries have no common index."""
+    full = {name: parameter for name, parameter in module.named_parameters() if parameter.numel()}
+    by_address = sorted(full, key=lambda name: full[name].data_ptr())
+    for first, second in pairwise(by_address):
+        one, other = full[first], full[second]
+        reach = sum((size - 1) * stride for size, stride in zip(one.shape, one.stride(), strict=True)) + 1
+        if (
+            one.device == other.device
+            and other.data_ptr() < one.data_ptr() + reach * one.element_size()
+            and _place_in_memory(one) != _place_in_memory(other)
+        ):
+            raise InputError(f"{second}: shares part of its memory with {first}; share the whole parameter or none of it")
+
+
+def _place_in_memory(parameter: nn.Parameter) -> tuple[Any, ...]:
+    return parameter.device, parameter.data_ptr(), parameter.shape, parameter.stride(), parameter.dtype
+
+
+def _traced(module: nn.Module, inputs: Any) -> ExportedProgram:
+    failure: tuple[Example, Exception] | None = None
+    for example in examples_of(module, inputs):
+        try:
+            # What torch has to say about its own internals is not for our users.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return torch.export.export(module, *example, strict=False)
+        except Exception as error:  # whatever the code of the module raises
+            failure = failure or (example, error)
+    assert failure is not None
+    (positional, named), error = failure
+    shapes = [tuple(item.shape) for item in (*positional, *named.values()) if isinstance(item, torch.Tensor)]
+    raise InputError(
+        f"module: cannot be traced with inputs of shape {', '.join(map(str, shapes))} "
+        f"({type(error).__name__}: {_first_line(error)}); set module.example_input_array to arguments that it accepts, and "
+        "let no branch depend on data"
+    ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), "")
+
+
+def _functional(program: ExportedProgram) -> ExportedProgram:
+    """Return the program without writes to views, which would change other tensors behind our back."""
+    for node in program.graph.nodes:
+        target = node.args[0] if _is_in_place(node) else None
+        if isinstance(target, fx.Node) and any(map(_shares_memory, (target, *_users_before(target, node)))):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return program.run_decompositions({})
+    return program
+
+
+def _is_in_place(node: fx.Node) -> bool:
+    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+
+
+def _shares_memory(node: fx.Node) -> bool:
+    if not isinstance(node.target, OpOverload) or node.target._schema.is_mutable:
+        return node.target is operator.getitem
+    return any(value.alias_info is not None for value in node.target._schema.returns)
+
+
+def _users_before(node: fx.Node, end: fx.Node) -> Iterator[fx.Node]:
+    return (user for user in node.users if user < end)
+
+
+def _outputs(program: ExportedProgram, scales: Scales, module: nn.Module) -> list[Any]:
+    """Read the program into `scales` and return the units of its outputs."""
+    specs = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
+    weights = _Weights(scales, module)
+    values: dict[str, Any] = {}
+    for node in program.graph.nodes:
+        scales.where = _place(node)
+        if node.op == "placeholder":
+            values[node.name] = _given(node, specs[node.name], program, weights)
+        elif node.op == "call_function":
+            values[node.name] = result = _computed(node, values, scales)
+            if _is_in_place(node) and isinstance(node.args[0], fx.Node):
+                values[node.args[0].name] = result
+        elif node.op == "get_attr":
+            values[node.name] = None
+    wanted = [values[name] for name in program.graph_signature.user_outputs if name in values]
+    return [scales.units_of(value) for value in wanted if is_value(value)]
+
+
+class _Weights:
+    """The parameters of a module as entries; two that share memory are one."""
+
+    def __init__(self, scales: Scales, module: nn.Module) -> None:
+        self.scales = scales
+        self.parameters = dict(module.named_parameters(remove_duplicate=False))
+        self._known: dict[tuple[Any, ...], Parameter] = {}
+
+    def value(self, name: str) -> Value:
+        parameter = self.parameters[name]
+        values = parameter.detach().to("cpu", torch.float64).numpy()
         if not parameter.requires_grad:
-            raise InputError(
-                f"{name}: requires_grad=False; a weight that is not trained joins the scales of its two ends, which is not "
-                "supported; call requires_grad_(True) if it is trained"
-            )
-        # Two parameters at one address are one weight, whether or not they are one object; empty ones have no address.
-        address = (parameter.device, parameter.data_ptr())
-        if parameter.numel() and (first := seen.setdefault(address, name)) != name:
-            raise InputError(
-                f"{name}: tied to {first}; a shared weight joins the scales of neurons, which is not supported"
-            )
+            return constant(values)
+        # Empty tensors have no address; they cannot share anything either.
+        place = _place_in_memory(parameter) if parameter.numel() else (name,)
+        if place not in self._known:
+            rounding = torch.finfo(parameter.dtype).eps / 2
+            self._known[place] = Parameter(name, tuple(parameter.shape), values.ravel(), rounding)
+        return self.scales.add_parameter(self._known[place])
 
 
-def _assemble(layers: list[tuple[str, nn.Linear]], sizes: list[int]) -> ModuleNetwork:
-    last = len(layers)
-    starts = [0, *accumulate(sizes)]
-    names = [f"{prefix}{k}" for prefix, size in zip(_prefixes(last), sizes, strict=True) for k in range(size)]
-    inputs = list(range(sizes[0]))
-    tails: list[IntArray] = []
-    heads: list[IntArray] = []
-    weights: list[npt.NDArray[np.float64]] = []
-    blocks: list[ParameterBlock] = []
-    edges = 0
-    for i, (path, layer) in enumerate(layers):
-        below, above = np.arange(starts[i], starts[i + 1]), np.arange(starts[i + 1], starts[i + 2])
-        for name, parameter in _parameters([(path, layer)]):
-            values = _values(parameter, name)
-            if values.ndim == 2:
-                tails.append(np.repeat(below, len(above)))
-                heads.append(np.tile(above, len(below)))
-            else:
-                inputs.append(len(names))
-                tails.append(np.full(len(above), len(names)))
-                heads.append(above)
-                names.append(f"b{i + 1}")
-            weights.append(values.T.ravel())
-            blocks.append(ParameterBlock(name, edges, values.shape))
-            edges += values.size
-    tail, head, theta = np.concatenate(tails), np.concatenate(heads), np.concatenate(weights)
-    hidden = np.zeros(len(names), bool)
-    hidden[sizes[0] : starts[last]] = True
-    numerators, denominator = balance_of_weights(tail, head, hidden, theta)
-    return ModuleNetwork(
-        names=tuple(names),
-        tail=tail,
-        head=head,
-        hidden=hidden,
-        inputs=np.array(inputs, np.int64),
-        outputs=np.arange(starts[last], starts[last + 1]),
-        numerators=numerators,
-        denominator=denominator,
-        weights=theta,
-        rounding=max(torch.finfo(parameter.dtype).eps for _, parameter in _parameters(layers)) / 2,
-        blocks=tuple(blocks),
-    )
+def _given(node: fx.Node, spec: InputSpec, program: ExportedProgram, weights: _Weights) -> Any:
+    if spec.kind is InputKind.PARAMETER and spec.target is not None:
+        return weights.value(spec.target)
+    if spec.kind in (InputKind.BUFFER, InputKind.CONSTANT_TENSOR) and spec.target is not None:
+        tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
+        held = tensors.get(spec.target)
+        if isinstance(held, torch.Tensor) and not held.is_meta:
+            return constant(held.detach().to("cpu", torch.float64).numpy())
+    example = node.meta.get("val")
+    if spec.kind is InputKind.USER_INPUT and isinstance(example, torch.Tensor) and example.is_floating_point():
+        return _data(weights.scales, tuple(example.shape))
+    return like_result(example)
 
 
-def _prefixes(last: int) -> list[str]:
-    return ["x", *(f"h{i}." for i in range(1, last)), "y"]
+def _data(scales: Scales, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return the units of input data, the same for all samples."""
+    sample = shape[1:] if len(shape) > 1 else shape
+    units = scales.inputs(int(np.prod(sample, dtype=np.int64))).reshape(sample)
+    return np.broadcast_to(units, shape)
 
 
-def _values(parameter: nn.Parameter, name: str) -> npt.NDArray[np.float64]:
-    """Return the entries as doubles, which hold every supported dtype without error."""
-    values: npt.NDArray[Any] = parameter.detach().to("cpu", torch.float64).numpy()
-    if not np.isfinite(values).all():
-        bad = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
-        raise InputError(
-            f"{name}{list(bad)}={values[bad]}: weights must be finite; the training that made them diverged"
-        )
-    return values
+def _computed(node: fx.Node, values: Mapping[str, Any], scales: Scales) -> Any:
+    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda item: values[item.name])
+    if node.target is operator.getitem:
+        return args[0][args[1]]
+    example = node.meta.get("val")
+    if isinstance(node.target, OpOverload):
+        call = Call(scales, node.target, args, kwargs, example)
+        if all(isinstance(v, np.ndarray) and scales.is_pinned(v).all() for v in call.values) and call.name not in RULES:
+            return like_result(example)
+        if call.name not in RULES:
+            raise call.refuse("this operation is not supported; " + _HINT)
+        return RULES[call.name](call)
+    leaves = [leaf for leaf in torch.utils._pytree.tree_leaves((args, kwargs)) if is_value(leaf)]
+    if all(isinstance(leaf, np.ndarray) and scales.is_pinned(leaf).all() for leaf in leaves):
+        return like_result(example)
+    raise InputError(f"{scales.where}: {node.target}: this operation is not supported; {_HINT}")
+
+
+_HINT = "if its output is homogeneous in no input, apply it outside of the module"
+
+
+def _place(node: fx.Node) -> str:
+    stack = list(node.meta.get("nn_module_stack", {}).values())
+    path = stack[-1][0] if stack else ""
+    return f"module {path}" if path else "module"

@@ -1,0 +1,413 @@
+"""Every rule of the conversion against autograd: the laws that it keeps hold, and those that it drops or denies do not.
+
+Expected numbers of neurons are counted by hand from the rules; wrong laws are formed from the same gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from autograd import laws, random_loss
+from torch import nn
+from torch.nn import functional as F
+
+from lakatos.numerics.modules import network_of
+
+# Identities that are exact in real arithmetic leave less than this, relative to their summands, in double precision;
+# wrong laws leave at least WRONG. With ε = 1e-14 instead of 0, laws of normalizations are violated below it as well.
+EXACT = 1e-12
+WRONG = 1e-3
+ALMOST_ZERO = 1e-14  # BatchNorm refuses ε = 0 in training mode
+
+
+class Model(nn.Module):
+    """Layers by name and a forward pass as a function of them and the input."""
+
+    def __init__(self, run: Callable[[Any, torch.Tensor], torch.Tensor], **layers: nn.Module | nn.Parameter) -> None:
+        super().__init__()
+        for name, layer in layers.items():
+            setattr(self, name, layer)
+        self.run = run
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.run(self, x)
+
+
+def chain(*layers: nn.Module) -> nn.Module:
+    return nn.Sequential(*layers)
+
+
+def skip(m: Any, x: torch.Tensor) -> torch.Tensor:
+    s = m.embed(x)
+    for k in range(2):
+        s = s + getattr(m, f"out{k}")(F.relu(getattr(m, f"in{k}")(s)))
+    return m.head(s)
+
+
+def stream(run: Callable[[Any, torch.Tensor], torch.Tensor] = skip, embed: nn.Module | None = None) -> Model:
+    layers: dict[str, nn.Module] = {"embed": embed or nn.Linear(3, 5), "head": nn.Linear(3 if embed else 5, 4)}
+    width = 3 if embed else 5
+    for k in range(2):
+        layers |= {f"in{k}": nn.Linear(width, 7), f"out{k}": nn.Linear(7, width)}
+    return Model(run, **layers)
+
+
+def randomized(norm: nn.Module) -> nn.Module:
+    """Give gain, bias and statistics values in general position."""
+    with torch.no_grad():
+        for parameter in norm.parameters():
+            parameter.normal_()
+        for name, buffer in norm.named_buffers():
+            if name == "running_mean":
+                buffer.normal_()
+            elif name == "running_var":
+                buffer.uniform_(0.5, 2)
+    return norm
+
+
+def fixed(layer: nn.Module) -> nn.Module:
+    return layer.requires_grad_(False)
+
+
+def attention(m: Any, x: torch.Tensor) -> torch.Tensor:
+    scores = torch.softmax(m.q(x) @ m.k(x).transpose(1, 2) / 2, -1)
+    return m.o(scores @ m.v(x))
+
+
+def gated(gate: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Any, torch.Tensor], torch.Tensor]:
+    return lambda m, x: m.out(gate(m.gate(x)) * m.up(x))
+
+
+def glu(gate: Callable[[torch.Tensor], torch.Tensor]) -> Model:
+    return Model(gated(gate), gate=nn.Linear(3, 7), up=nn.Linear(3, 7), out=nn.Linear(7, 4))
+
+
+def vectors() -> torch.Tensor:
+    return torch.randn(12, 3)
+
+
+def images() -> torch.Tensor:
+    return torch.randn(6, 3, 8, 8)
+
+
+def sequences() -> torch.Tensor:
+    return torch.randn(4, 6, 3)
+
+
+CASES: dict[str, tuple[Callable[[], nn.Module], Callable[[], torch.Tensor], int]] = {
+    "R1 linear": (lambda: chain(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 4)), vectors, 5),
+    "R1 matrix without a layer": (
+        lambda: Model(
+            lambda m, x: F.relu(x @ m.a) @ m.b, a=nn.Parameter(torch.randn(3, 5)), b=nn.Parameter(torch.randn(5, 2))
+        ),
+        vectors,
+        5,
+    ),
+    "R1 convolutions": (
+        lambda: chain(
+            nn.Conv2d(3, 5, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(5, 6, 3, stride=2),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(54, 2),
+        ),
+        images,
+        11,
+    ),
+    "R1 grouped": (
+        lambda: chain(
+            nn.Conv2d(3, 6, 3, groups=3), nn.ReLU(), nn.Conv2d(6, 4, 3, groups=2), nn.ReLU(), nn.Conv2d(4, 2, 1)
+        ),
+        images,
+        10,
+    ),
+    "R1 depthwise": (
+        lambda: chain(nn.Conv2d(3, 6, 1), nn.ReLU(), nn.Conv2d(6, 6, 3, groups=6), nn.ReLU(), nn.Conv2d(6, 2, 1)),
+        images,
+        12,
+    ),
+    "R1 transposed": (
+        lambda: chain(
+            nn.Conv2d(3, 4, 3), nn.ReLU(), nn.ConvTranspose2d(4, 6, 3, 2, groups=2), nn.ReLU(), nn.Conv2d(6, 2, 1)
+        ),
+        images,
+        10,
+    ),
+    "R1 dilated in one dimension": (
+        lambda: Model(
+            lambda m, x: m.b(F.relu(m.a(x.flatten(2)))), a=nn.Conv1d(3, 5, 3, dilation=2), b=nn.Conv1d(5, 2, 1)
+        ),
+        images,
+        5,
+    ),
+    "R3 homogeneous": (
+        lambda: chain(
+            nn.Linear(3, 5), nn.LeakyReLU(0.2), nn.Linear(5, 5), nn.PReLU(5), nn.Dropout(0.3), nn.Linear(5, 4)
+        ),
+        vectors,
+        10,
+    ),
+    "R3 absolute value and clamp": (
+        lambda: Model(
+            lambda m, x: m.c(m.b(m.a(x).abs()).clamp(min=0)), a=nn.Linear(3, 5), b=nn.Linear(5, 4), c=nn.Linear(4, 1)
+        ),
+        vectors,
+        9,
+    ),
+    "R3 pooling": (
+        lambda: chain(
+            *(nn.Conv2d(3, 5, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(5, 6, 3, padding=1), nn.ReLU()),
+            *(nn.AvgPool2d(3, 1, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(6, 4)),
+        ),
+        images,
+        11,
+    ),
+    "R3 padding, resizing, shuffling": (
+        lambda: Model(
+            lambda m, x: m.b(F.pixel_shuffle(F.interpolate(F.pad(F.relu(m.a(x)), (1, 2, 0, 1)), scale_factor=2), 2)),
+            a=nn.Conv2d(3, 8, 3),
+            b=nn.Conv2d(2, 2, 1),
+        ),
+        images,
+        # A shuffled channel mixes four channels, which then feed one kernel.
+        2,
+    ),
+    "concatenation, halves, maximum": (
+        lambda: Model(
+            lambda m, x: m.c(torch.maximum(*torch.cat([F.relu(m.a(x)), F.relu(m.b(x))], 1).chunk(2, 1))),
+            a=nn.Linear(3, 5),
+            b=nn.Linear(3, 7),
+            c=nn.Linear(6, 2),
+        ),
+        vectors,
+        6,
+    ),
+    "R4 fixed layer": (
+        lambda: chain(nn.Linear(3, 5), nn.ReLU(), fixed(nn.Linear(5, 6, bias=False)), nn.ReLU(), nn.Linear(6, 2)),
+        vectors,
+        1,
+    ),
+    "R4 fixed bias": (
+        lambda: chain(fixed(nn.Linear(3, 5)), nn.ReLU(), nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 2)),
+        vectors,
+        6,
+    ),
+    "R4 stream": (stream, vectors, 5 + 7 + 7),
+    "R4 stream after activations": (
+        lambda: stream(lambda m, x: m.head(F.relu(F.relu(s := F.relu(m.embed(x))) + m.out0(F.relu(m.in0(s)))))),
+        vectors,
+        5 + 7,
+    ),
+    "R4 skip from the raw input": (lambda: stream(embed=nn.Identity()), vectors, 7 + 7),
+    "R5 activation without a law": (
+        lambda: chain(nn.Linear(3, 5), nn.GELU(), nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 2)),
+        vectors,
+        6,
+    ),
+    "R5 gated by SiLU": (lambda: glu(F.silu), vectors, 7),
+    "R5 gated by ReLU": (lambda: glu(F.relu), vectors, 7),
+    "R6 batch norm": (
+        lambda: chain(
+            nn.Conv2d(3, 5, 3), randomized(nn.BatchNorm2d(5, eps=ALMOST_ZERO)), nn.ReLU(), nn.Conv2d(5, 4, 3)
+        ),
+        images,
+        10,
+    ),
+    "R6 batch norm, evaluated": (
+        lambda: chain(nn.Conv2d(3, 5, 3), randomized(nn.BatchNorm2d(5)), nn.ReLU(), nn.Conv2d(5, 4, 3)).eval(),
+        images,
+        5,
+    ),
+    "R6 batch norm, evaluated around zero": (
+        lambda: chain(nn.Conv2d(3, 5, 3), nn.BatchNorm2d(5), nn.ReLU(), nn.Conv2d(5, 4, 3)).eval(),
+        images,
+        10,
+    ),
+    "R6 group norm": (
+        lambda: chain(nn.Conv2d(3, 6, 3), randomized(nn.GroupNorm(2, 6, eps=0.0)), nn.ReLU(), nn.Conv2d(6, 4, 3)),
+        images,
+        2 + 6,
+    ),
+    "R6 instance norm": (
+        lambda: chain(
+            nn.Conv2d(3, 6, 3),
+            randomized(nn.InstanceNorm2d(6, eps=ALMOST_ZERO, affine=True)),
+            nn.ReLU(),
+            nn.Conv2d(6, 4, 3),
+        ),
+        images,
+        6 + 6,
+    ),
+    "R6' layer norm": (
+        lambda: chain(
+            nn.Linear(3, 5), randomized(nn.LayerNorm(5, eps=0.0)), nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 4)
+        ),
+        vectors,
+        1 + 5 + 7,
+    ),
+    "R6' root mean square": (
+        lambda: chain(nn.Linear(3, 5), randomized(nn.RMSNorm(5, eps=0.0)), nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 4)),
+        vectors,
+        1 + 5 + 7,
+    ),
+    "R7 attention": (
+        lambda: Model(
+            attention,
+            **{name: nn.Linear(*size) for name, size in {"q": (3, 4), "k": (3, 4), "v": (3, 5), "o": (5, 2)}.items()},
+        ),
+        sequences,
+        5,
+    ),
+    "R7 attention of torch": (
+        lambda: Model(
+            lambda m, x: m.a(*[m.e(x)] * 3, need_weights=False)[0],
+            e=nn.Linear(3, 8),
+            a=nn.MultiheadAttention(8, 2, batch_first=True),
+        ),
+        sequences,
+        # What queries, keys and values read, and the values.
+        8 + 8,
+    ),
+    "R8 layer used twice": (
+        lambda: Model(
+            lambda m, x: m.c(F.relu(m.b(F.relu(m.b(F.relu(m.a(x))))))),
+            a=nn.Linear(3, 5),
+            b=nn.Linear(5, 5),
+            c=nn.Linear(5, 2),
+        ),
+        vectors,
+        5,
+    ),
+    "R8 recurrence": (
+        lambda: Model(
+            lambda m, x: m.o(m.r(x)[0][:, -1]),
+            r=nn.RNN(3, 5, 2, nonlinearity="relu", batch_first=True),
+            o=nn.Linear(5, 2),
+        ),
+        sequences,
+        10,
+    ),
+    "R8 recurrence, both ways": (
+        lambda: Model(
+            lambda m, x: m.o(m.r(x)[0]),
+            r=nn.RNN(3, 5, nonlinearity="relu", bidirectional=True, bias=False),
+            o=nn.Linear(10, 2),
+        ),
+        sequences,
+        10,
+    ),
+    "embedding": (
+        lambda: Model(lambda m, x: m.o(F.relu(m.e((x[..., 0] > 0).long()))), e=nn.Embedding(2, 5), o=nn.Linear(5, 2)),
+        sequences,
+        5,
+    ),
+    "positions and class token": (
+        lambda: Model(
+            lambda m, x: m.o(F.relu(torch.cat([m.c.expand(x.shape[0], 1, 5), m.e(x)], 1) + m.p).mean(1)),
+            e=nn.Linear(3, 5),
+            c=nn.Parameter(torch.randn(1, 1, 5)),
+            p=nn.Parameter(torch.randn(1, 7, 5)),
+            o=nn.Linear(5, 2),
+        ),
+        sequences,
+        5,
+    ),
+    "written in place, also through a view": (
+        lambda: Model(lambda m, x: m.b(in_place(m.a(x))), a=nn.Linear(3, 5), b=nn.Linear(5, 2)),
+        vectors,
+        # The first entry of the first layer is overwritten by a number, so it has no law.
+        4,
+    ),
+}
+
+
+def in_place(h: torch.Tensor) -> torch.Tensor:
+    h = h.abs()
+    h[:, 0].add_(1.0)
+    return h
+
+
+def made(name: str) -> tuple[nn.Module, torch.Tensor]:
+    make, data, _ = CASES[name]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return make().double(), data().double()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_laws_that_are_kept_hold(name: str) -> None:
+    module, x = made(name)
+    network = network_of(module, x, vanishing_epsilon=True)
+    assert len(network.hidden_nodes) == CASES[name][2]
+    assert laws(module, network, random_loss(module, x)).relative <= EXACT
+
+
+def theta_g(parameter: torch.Tensor) -> torch.Tensor:
+    assert parameter.grad is not None
+    return parameter.detach() * parameter.grad
+
+
+def into(layer: Any) -> torch.Tensor:
+    """Σ_in θg of the units of a layer, its bias included."""
+    return theta_g(layer.weight).flatten(1).sum(1) + (0 if layer.bias is None else theta_g(layer.bias))
+
+
+def out_of(layer: Any) -> torch.Tensor:
+    return theta_g(layer.weight).flatten(2).sum(2).sum(0) if layer.weight.ndim > 2 else theta_g(layer.weight).sum(0)
+
+
+WRONG_LAWS: dict[str, tuple[str, Callable[[Any], torch.Tensor]]] = {
+    "sign": ("R1 linear", lambda m: into(m[0]) + out_of(m[2])),
+    "bias omitted": ("R1 linear", lambda m: into(m[0]) - theta_g(m[0].bias) - out_of(m[2])),
+    "one tap of a kernel": ("R1 convolutions", lambda m: into(m[0]) - theta_g(m[2].weight).sum(0)[:, 0, 0]),
+    "one position after flattening": ("R1 convolutions", lambda m: into(m[2]) - out_of(m[5]).view(6, 9)[:, 0]),
+    "per neuron across a fixed layer": ("R4 fixed layer", lambda m: into(m[0])),
+    "embedding alone against all reads": (
+        "R4 stream",
+        lambda m: into(m.embed) - out_of(m.in0) - out_of(m.in1) - out_of(m.head),
+    ),
+    "stream from the raw input": ("R4 skip from the raw input", lambda m: into(m.out0) + into(m.out1) - out_of(m.head)),
+    "neuron of GELU": ("R5 activation without a law", lambda m: into(m[0]) - out_of(m[2])),
+    "gate of SiLU": ("R5 gated by SiLU", lambda m: into(m.gate) - out_of(m.out)),
+    "input of an evaluated batch norm": ("R6 batch norm, evaluated", lambda m: into(m[0]) - theta_g(m[1].weight)),
+    "batch norm without its shift": ("R6 batch norm", lambda m: theta_g(m[1].weight) - out_of(m[3])),
+    "per row before a layer norm": ("R6' layer norm", lambda m: into(m[0])),
+    "queries, as if they were values": ("R7 attention", lambda m: into(m.q)),
+    "recurrent weights left out": ("R8 recurrence", lambda m: theta_g(m.r.weight_ih_l1).sum(1) - out_of(m.o)),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_LAWS)
+def test_laws_that_are_denied_fail(wrong: str) -> None:
+    name, law = WRONG_LAWS[wrong]
+    module, x = made(name)
+    random_loss(module, x).backward()
+    scale = max(abs(theta_g(p)).max().item() for p in module.parameters() if p.grad is not None)
+    assert abs(law(module)).max().item() > WRONG * scale
+
+
+@pytest.mark.parametrize("name", ["R6 batch norm", "R6 group norm", "R6' layer norm", "R6' root mean square"])
+def test_a_normalization_with_epsilon_leaves_no_exact_law_of_its_input(name: str) -> None:
+    module, x = made(name)
+    for part in module.modules():
+        if hasattr(part, "eps"):
+            part.eps = 1e-2
+    kept = network_of(module, x)
+    limit = network_of(module, x, vanishing_epsilon=True)
+    assert any("ε > 0" in notice for notice in kept.notices)
+    assert laws(module, kept, random_loss(module, x)).relative <= EXACT
+    assert laws(module, limit, random_loss(module, x)).relative > WRONG
+
+
+def test_what_became_a_terminal_is_said_with_its_place() -> None:
+    module, x = made("R7 attention of torch")
+    first, second, *_, last = network_of(module, x).notices
+    assert first.startswith("module a: ")
+    assert "queries and keys" in first or "softmax" in first
+    assert "softmax" in first or "softmax" in second
+    assert last.startswith("Gradient flow keeps every law that was found")
+    assert network_of(made("R1 linear")[0], vectors()).notices == ()
