@@ -144,6 +144,10 @@ def search(
     return run.result()
 
 
+class _Refuted(Exception):
+    """The failure that Hypothesis shrinks."""
+
+
 class _OutOfTime(BaseException):
     """Ends a search at its time limit; no Exception, since Hypothesis would take that for a failure of the test."""
 
@@ -229,33 +233,38 @@ class _Run:
 
 def _draw(run: _Run, strategy: SearchStrategy[Mapping[str, Any]], examples: int, database: Path | None) -> None:
     """Let Hypothesis search and shrink; `run` keeps what it finds."""
-    from random import Random
-
-    from hypothesis import Phase, Verbosity, find, reject, settings, target
+    from hypothesis import HealthCheck, Phase, Verbosity, given, reject, seed, settings, target
     from hypothesis.database import DirectoryBasedExampleDatabase
-    from hypothesis.errors import Flaky, NoSuchExample, Unsatisfiable
+    from hypothesis.errors import Flaky, Unsatisfiable
 
-    def refutes(fields: Mapping[str, Any]) -> bool:
+    kept = None if database is None else database / run.theorem.name / (run.variant or "theorem")
+
+    # `seed` forgets the database, so the settings come last.
+    @settings(
+        max_examples=examples,
+        database=None if kept is None else DirectoryBasedExampleDatabase(kept),
+        deadline=None,
+        derandomize=False,  # the seed decides
+        phases=(Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    @seed(run.seed)
+    @given(strategy)
+    def holds(fields: Mapping[str, Any]) -> None:
         verdict = run.verify(fields)
         if verdict.outcome is Outcome.INAPPLICABLE:
             reject()
         if (score := _score(verdict)) is not None:
             target(score, label="closeness to a contradiction")
-        return verdict.outcome is Outcome.REFUTED
+        if verdict.outcome is Outcome.REFUTED:
+            raise _Refuted
 
-    how = settings(
-        max_examples=examples,
-        database=None if database is None else DirectoryBasedExampleDatabase(database),
-        deadline=None,
-        derandomize=False,  # the seed decides
-        phases=(Phase.reuse, Phase.generate, Phase.target, Phase.shrink),
-        verbosity=Verbosity.quiet,
-    )
-    key = f"lakatos/{run.theorem.name}/{run.variant or ''}".encode()
     try:
         with _storage_elsewhere():
-            find(strategy, refutes, settings=how, random=Random(run.seed), database_key=key)
-    except (NoSuchExample, Unsatisfiable):
+            holds()
+    except (_Refuted, Unsatisfiable):
         return
     except Exception as error:
         if run.crash is not None:

@@ -68,9 +68,9 @@ def print_table(console: Console, searches: Sequence[Search]) -> None:
         is_variant = search.variant is not None
         is_well = (search.outcome == "refuted") is is_variant
         size = "" if search.counterexample is None else str(search.counterexample.size)
-        name = Text(f"  {search.variant}") if is_variant else Text(search.theorem, style="bold")
+        statement = Text(f"  {search.variant}") if is_variant else Text(search.theorem, style="bold")
         outcome = Text(search.outcome, style="green" if is_well else "bold red")
-        table.add_row(name, outcome, str(search.examples), f"{search.seconds:.2f}", size)
+        table.add_row(statement, outcome, str(search.examples), f"{search.seconds:.2f}", size)
     console.print(table)
     console.print(Text(score(searches)), overflow="fold")
 
