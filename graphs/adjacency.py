@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-__all__ = ["Adjacency", "digraph", "reachable", "topological_order_of"]
+__all__ = ["Adjacency", "digraph", "gathered", "reachable", "topological_order_of"]
 
 _Ints = npt.NDArray[np.int64]
 _Bools = npt.NDArray[np.bool_]
@@ -68,6 +68,34 @@ def reachable(node_count: int, tail: _Ints, head: _Ints, start: int) -> _Bools:
     graph = digraph(node_count, tail, head)
     seen[breadth_first_order(graph, start, directed=True, return_predecessors=False)] = True
     return seen
+
+
+def gathered(nodes: _Ints, following: _Ints, amount: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return for each node the sum of `amount` over itself and all nodes whose walk meets it.
+
+    Parameters
+    ----------
+    nodes : int64 array, shape (k,)
+        The nodes from which walks go on; ``following[i]`` is where the walk goes from ``nodes[i]``. It comes to an end.
+    amount : integer array, shape (n,)
+        Sums of its entries are returned, also at nodes where walks end.
+
+    Examples
+    --------
+    >>> gathered(np.array([0, 1]), np.array([1, 2]), np.array([5, 3, 1])).tolist()
+    [5, 8, 9]
+    """
+    total = amount.copy()
+    jump = np.full(len(amount), -1)
+    jump[nodes] = following
+    moving = nodes
+    # After k rounds `total` covers all walks of fewer than 2^k steps, and `jump` leads 2^k steps ahead.
+    while moving.size:
+        target = jump[moving]
+        np.add.at(total, target, total[moving])
+        jump[moving] = jump[target]
+        moving = moving[jump[moving] >= 0]
+    return total
 
 
 def topological_order_of(node_count: int, tail: _Ints, head: _Ints) -> _Ints | None:

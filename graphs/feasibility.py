@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.csgraph import breadth_first_order
 
+from .adjacency import digraph, gathered
 from .flows import max_flow
-from .network import BoolArray, Network
-from .structure import every_hidden_node_on_terminal_walk, merged_ends, topological_order
+from .network import BoolArray, IntArray, Network
+from .structure import every_hidden_node_on_terminal_walk, is_acyclic, merged_ends
 
-__all__ = ["Side", "Witness", "feasible_point", "witness_of_cut"]
+__all__ = ["Side", "SparsePoint", "Witness", "feasible_point", "sparse_point", "witness_of_cut"]
 
 Side = Literal["out", "in"]
 
@@ -31,6 +33,20 @@ class Witness:
     sum: Fraction
 
 
+@dataclass(frozen=True, eq=False)
+class SparsePoint:
+    """A point u of P: ``u[edges[i]] = values[i]``, positive and times the common denominator; 0 on all other edges."""
+
+    edges: IntArray
+    values: npt.NDArray[Any]
+
+    def dense(self, edge_count: int) -> npt.NDArray[Any]:
+        """Return the point as an array with an entry for every edge."""
+        u = np.zeros(edge_count, self.values.dtype)
+        u[self.edges] = self.values
+        return u
+
+
 def feasible_point(network: Network) -> npt.NDArray[Any] | Witness:
     """Return a point u of P, times the common denominator of the balance, or a witness that P is empty.
 
@@ -45,38 +61,50 @@ def feasible_point(network: Network) -> npt.NDArray[Any] | Witness:
     >>> feasible_point(Network.from_edges([("x", "v")], inputs=["x"], outputs=[], balance={"v": -1}))
     Witness(side='out', nodes=(1,), sum=Fraction(-1, 1))
     """
-    order = topological_order(network)
-    if order is not None and every_hidden_node_on_terminal_walk(network):
-        return _knot(network, order)
-    return _by_flow(network)
+    point = sparse_point(network)
+    return point if isinstance(point, Witness) else point.dense(network.edge_count)
 
 
-def _knot(network: Network, order: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """Return the point that pulls demand along the first incoming and pushes supply along the first outgoing edges."""
-    c = network.require_balance()
-    first_in = np.full(network.node_count, -1)
-    first_out = np.full(network.node_count, -1)
-    edges = np.arange(network.edge_count)[::-1]
-    first_in[network.head[edges]] = edges
-    first_out[network.tail[edges]] = edges
-    u = [0] * network.edge_count
-    tail, head, hidden = network.tail.tolist(), network.head.tolist(), network.hidden.tolist()
-    supply = [max(0, -int(x)) for x in c]
-    demand = [max(0, int(x)) for x in c]
-    walk = [v for v in order.tolist() if hidden[v]]
-    for v in walk:
-        e = int(first_out[v])
-        u[e] += supply[v]
-        supply[head[e]] += supply[v]
-    for v in reversed(walk):
-        e = int(first_in[v])
-        u[e] += demand[v]
-        demand[tail[e]] += demand[v]
-    # The sums telescope along paths and may exceed 64 bits even where the balances do not.
-    return np.array(u, dtype=np.int64 if max(u, default=0) < 1 << 62 else object)
+def sparse_point(network: Network) -> SparsePoint | Witness:
+    """Return what `feasible_point` does, in the memory that a few numbers per node take wherever no flow is needed."""
+    network.require_balance()
+    if not every_hidden_node_on_terminal_walk(network):
+        return _by_flow(network)
+    if is_acyclic(network):
+        return _knot(network, network.first_in_edge, network.first_out_edge)
+    return _knot(network, *_shortest_walks(network))
 
 
-def _by_flow(network: Network) -> npt.NDArray[Any] | Witness:
+def _knot(network: Network, into: IntArray, out_of: IntArray) -> SparsePoint:
+    """Return the point that pulls demand along the edges `into` nodes and pushes supply along the edges `out_of` nodes.
+
+    Followed from node to node, either kind of edges ends in a terminal.
+    """
+    c, nodes = network.require_balance(), network.hidden_nodes
+    pushed = gathered(nodes, network.head[out_of[nodes]], np.maximum(-c, 0))[nodes]
+    pulled = gathered(nodes, network.tail[into[nodes]], np.maximum(c, 0))[nodes]
+    edges, place = np.unique(np.concatenate([out_of[nodes], into[nodes]]), return_inverse=True)
+    # Each sum collects every balance at most once, so 64 bits hold it wherever they hold the balances.
+    values = np.zeros(len(edges), c.dtype)
+    np.add.at(values, place, np.concatenate([pushed, pulled]))
+    return SparsePoint(edges[values > 0], values[values > 0])
+
+
+def _shortest_walks(network: Network) -> tuple[IntArray, IntArray]:
+    """Return for each node the last edge of a shortest walk from a terminal, and the first one of a shortest walk to one."""
+    tail, head = merged_ends(network)
+    merged = network.node_count
+    edges = []
+    for a, b in ((tail, head), (head, tail)):
+        _, before = breadth_first_order(digraph(merged + 1, a, b), merged)
+        used = np.flatnonzero(before[b] == a)
+        edge = np.full(merged + 1, -1)
+        edge[b[used]] = used
+        edges.append(edge[:-1])
+    return edges[0], edges[1]
+
+
+def _by_flow(network: Network) -> SparsePoint | Witness:
     c = network.require_balance()
     n = network.node_count
     merged, source, sink = n, n + 1, n + 2
@@ -104,9 +132,8 @@ def _by_flow(network: Network) -> npt.NDArray[Any] | Witness:
     )
     if flow.value < total:
         return witness_of_cut(network, flow.source_side)
-    u = np.zeros(network.edge_count, dtype=flow.flow.dtype)
-    u[real] = flow.flow[: len(real)]
-    return u
+    positive = np.flatnonzero(flow.flow[: len(real)] > 0)
+    return SparsePoint(real[positive], flow.flow[positive])
 
 
 def witness_of_cut(network: Network, source_side: BoolArray) -> Witness:

@@ -1,19 +1,21 @@
 """Maximum flow in exact integer arithmetic.
 
-OR-tools decides where every number fits into 64 bits and its status says so; everything else, and installations without
-OR-tools, goes through NetworkX on Python integers, which do not overflow.
+OR-tools decides where every number fits into 64 bits and its status says so. Larger numbers are split: a maximum flow for
+the leading digits is refined digit by digit, each time by a maximum flow of 64-bit numbers in the residual graph.
+Installations without OR-tools go through NetworkX on Python integers, which do not overflow.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .adjacency import reachable
 from .network import BoolArray, IntArray
-from .structure import reachable
 
 __all__ = ["Flow", "max_flow"]
 
@@ -27,16 +29,40 @@ except ImportError:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """A maximum flow: its value, the flow on every arc, and the source side of a minimum cut.
+    """A maximum flow: the flow on every arc, its value, and the sides of two minimum cuts, computed when asked for."""
 
-    `sink_side` holds the nodes from which the sink can still be reached in the residual graph; its complement is the largest
-    source side among the minimum cuts, `source_side` (what the source still reaches) the smallest.
-    """
-
-    value: int
+    node_count: int
+    tail: IntArray
+    head: IntArray
+    capacity: npt.NDArray[Any]
+    source: int
+    sink: int
     flow: npt.NDArray[Any]
-    source_side: BoolArray
-    sink_side: BoolArray
+
+    @cached_property
+    def value(self) -> int:
+        """What leaves the source minus what enters it."""
+        return sum(self.flow[self.tail == self.source].tolist()) - sum(self.flow[self.head == self.source].tolist())
+
+    @cached_property
+    def source_side(self) -> BoolArray:
+        """The nodes that the source still reaches in the residual graph: the smallest source side of a minimum cut."""
+        return reachable(self.node_count, *self._residual_arcs, self.source)
+
+    @cached_property
+    def sink_side(self) -> BoolArray:
+        """The nodes from which the sink can still be reached; the complement is the largest source side of a minimum cut."""
+        tail, head = self._residual_arcs
+        return reachable(self.node_count, head, tail, self.sink)
+
+    @property
+    def _residual_arcs(self) -> tuple[IntArray, IntArray]:
+        forward = self.flow < self.capacity
+        backward = self.flow > 0
+        return (
+            np.concatenate([self.tail[forward], self.head[backward]]),
+            np.concatenate([self.head[forward], self.tail[backward]]),
+        )
 
 
 def max_flow(
@@ -58,35 +84,58 @@ def max_flow(
     >>> f.value, f.flow.tolist(), f.source_side.tolist()
     (2, [2, 2], [True, True, False])
     """
-    flow = _by_ortools(tail, head, capacity, source, sink)
-    if flow is None:
-        flow = _by_networkx(node_count, tail, head, capacity, source, sink)
-    forward = flow < capacity
-    backward = flow > 0
-    residual_tail = np.concatenate([tail[forward], head[backward]])
-    residual_head = np.concatenate([head[forward], tail[backward]])
-    value = sum(flow[tail == source].tolist()) - sum(flow[head == source].tolist())
-    return Flow(
-        value,
-        flow,
-        reachable(node_count, residual_tail, residual_head, source),
-        reachable(node_count, residual_head, residual_tail, sink),
-    )
+    arguments = node_count, tail, head, capacity, source, sink
+    flow = None
+    if _ortools is not None and len(tail):
+        largest = max(int(capacity.max()), sum(capacity[tail == source].tolist()))
+        flow = _by_ortools(*arguments[1:]) if largest < _INT64_SAFE else _by_digits(*arguments)
+    return Flow(*arguments, _by_networkx(*arguments) if flow is None else flow)
 
 
 def _by_ortools(
     tail: IntArray, head: IntArray, capacity: npt.NDArray[Any], source: int, sink: int
-) -> npt.NDArray[Any] | None:
-    """Return the flow, or None if OR-tools is missing or the numbers might not fit."""
-    if _ortools is None or not len(tail) or int(capacity.max()) >= _INT64_SAFE:
-        return None
-    if sum(capacity[tail == source].tolist()) >= _INT64_SAFE:
-        return None
+) -> npt.NDArray[np.int64] | None:
+    """Return the flow, or None if the solver says that it did not find one."""
     solver = _ortools.SimpleMaxFlow()
-    arcs = solver.add_arcs_with_capacity(tail, head, capacity.astype(np.int64))
+    arcs = solver.add_arcs_with_capacity(tail, head, capacity.astype(np.int64, copy=False))
     if solver.solve(source, sink) != solver.OPTIMAL:
         return None
     return np.asarray(solver.flows(arcs), dtype=np.int64)
+
+
+def _by_digits(
+    node_count: int, tail: IntArray, head: IntArray, capacity: npt.NDArray[Any], source: int, sink: int
+) -> npt.NDArray[Any] | None:
+    """Return the flow, or None if the solver says that it did not find one.
+
+    If f is maximum for the capacities ⌊c / 2^(s+d)⌋, some cut is saturated by it, and on each of the a arcs ⌊c / 2^s⌋ exceeds
+    2^d times that capacity by less than 2^d. So a maximum flow for ⌊c / 2^s⌋ has at most a·2^d more than 2^d·f, and residual
+    capacities above that bound may be cut down to it.
+    """
+    digit = 60 - len(tail).bit_length()
+    bound = len(tail) << digit
+    capacity = capacity.astype(object)
+    flow = np.zeros(len(tail), object)
+    start = node_count  # one arc from here to the source bounds what leaves it
+    shift = -(-max(int(c).bit_length() for c in capacity.tolist()) // digit) * digit
+    while shift > 0:
+        shift -= digit
+        flow = flow << digit
+        ahead = np.minimum((capacity >> shift) - flow, bound).astype(np.int64)
+        back = np.minimum(flow, bound).astype(np.int64)
+        forward, backward = np.flatnonzero(ahead), np.flatnonzero(back)
+        change = _by_ortools(
+            np.concatenate([[start], tail[forward], head[backward]]),
+            np.concatenate([[source], head[forward], tail[backward]]),
+            np.concatenate([[bound], ahead[forward], back[backward]]),
+            start,
+            sink,
+        )
+        if change is None:
+            return None
+        flow[forward] += change[1 : 1 + len(forward)]
+        flow[backward] -= change[1 + len(forward) :]
+    return flow
 
 
 def _by_networkx(
@@ -95,7 +144,7 @@ def _by_networkx(
     import networkx as nx
     from networkx.algorithms.flow import preflow_push
 
-    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph = nx.DiGraph()
     graph.add_nodes_from(range(node_count))
     parallel: dict[tuple[int, int], list[int]] = {}
     for arc, ends in enumerate(zip(tail.tolist(), head.tolist(), strict=True)):

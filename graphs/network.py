@@ -244,18 +244,14 @@ class Network:
         return np.bincount(self.head, minlength=self.node_count)
 
     @cached_property
-    def last_out_edge(self) -> IntArray:
-        """The last edge that leaves each node, -1 without one: its only one if the out-degree is 1."""
-        last = np.full(self.node_count, -1)
-        last[self.tail] = np.arange(self.edge_count)  # of several values for one place, the last is kept
-        return last
+    def first_out_edge(self) -> IntArray:
+        """The first edge that leaves each node, -1 without one: its only one if the out-degree is 1."""
+        return _first_at(self.tail, self.node_count)
 
     @cached_property
-    def last_in_edge(self) -> IntArray:
-        """The last edge that enters each node, -1 without one."""
-        last = np.full(self.node_count, -1)
-        last[self.head] = np.arange(self.edge_count)
-        return last
+    def first_in_edge(self) -> IntArray:
+        """The first edge that enters each node, -1 without one."""
+        return _first_at(self.head, self.node_count)
 
     @cached_property
     def outgoing(self) -> Adjacency:
@@ -312,6 +308,13 @@ class Network:
 
     def __repr__(self) -> str:
         return f"Network(nodes={self.node_count}, edges={self.edge_count}, hidden={len(self.hidden_nodes)})"
+
+
+def _first_at(ends: IntArray, node_count: int) -> IntArray:
+    first = np.full(node_count, -1)
+    # Of several values for one place the last is kept, so the edges are taken backwards.
+    first[ends[::-1]] = np.arange(len(ends))[::-1]
+    return first
 
 
 def _weights(edges: Sequence[Sequence[Any]]) -> Weights | None:
