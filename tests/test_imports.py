@@ -26,7 +26,19 @@ CHECKER = "checker"
 # Polynomial models are defined once: an exact count and the checker of its certificate have to mean the same vector fields.
 MODELS = tuple(
     f"lakatos._checker_{part}"
-    for part in ("architectures", "averages", "dynamics", "groups", "laws", "polynomials", "reading", "surds", "text")
+    for part in (
+        "architectures",
+        "averages",
+        "dynamics",
+        "groups",
+        "laws",
+        "lift",
+        "orbits",
+        "polynomials",
+        "reading",
+        "surds",
+        "text",
+    )
 )
 
 LAYERS = {

@@ -13,7 +13,7 @@ from .._checker_architectures import Matrix, dot, transposed
 from .._checker_laws import Law
 from .._checker_polynomials import Polynomial, added, constant, multiplied, scaled, variable
 
-__all__ = ["balance_laws", "classical_laws", "range_laws"]
+__all__ = ["balance_laws", "classical_laws", "parameter_matrices"]
 
 
 def classical_laws(fields: Mapping[str, Any], names: Sequence[str]) -> list[Law]:
@@ -26,7 +26,7 @@ def classical_laws(fields: Mapping[str, Any], names: Sequence[str]) -> list[Law]
     names : sequence of str
         Its parameters; matrices are found by their names.
     """
-    matrices = _matrices(names)
+    matrices = parameter_matrices(names)
     dynamics = fields.get("dynamics", "flow")
     architecture = fields.get("architecture")
     if dynamics == "momentum":
@@ -71,42 +71,6 @@ def balance_laws(left: Matrix, right: Matrix, *, off_diagonal: bool = True) -> l
     return [_difference(dot(left[i], left[j]), dot(right[i], right[j])) for i, j in pairs]
 
 
-def range_laws(p: Matrix, complement: Matrix | None = None) -> Iterator[Law]:
-    """Yield the ratios of the maximal minors of P ∈ ℝ^{n × k}, k < n; with `complement` = Q of P + iQ ∈ ℂ^{n × k}, k ≤ n.
-
-    P' = PC multiplies all minors by the same function, det of the flow of C: for real C it is real, and for Hermitian C
-    too, so that real and imaginary parts are compared with each other.
-    """
-    n, k = len(p), len(p[0])
-    if k > n or (k == n and complement is None):
-        return
-    minors: list[Polynomial] = []
-    for rows in combinations(range(n), k):
-        real = [p[i] for i in rows]
-        imaginary = [complement[i] for i in rows] if complement is not None else [[{}] * k for _ in rows]
-        minors += [part for part in _determinant(real, imaginary) if part]
-    if minors:
-        denominator, *numerators = minors
-        yield from ((numerator, denominator) for numerator in numerators)
-
-
-def _determinant(real: Matrix, imaginary: Matrix) -> tuple[Polynomial, Polynomial]:
-    """Real and imaginary part of a determinant, along the first row."""
-    if not real:
-        return constant(1), {}
-    parts: list[Polynomial] = []
-    imaginary_parts: list[Polynomial] = []
-    for j in range(len(real)):
-        a, b = real[0][j], imaginary[0][j]
-        if not a and not b:
-            continue
-        c, d = _determinant(*([row[:j] + row[j + 1 :] for row in m[1:]] for m in (real, imaginary)))
-        sign = -1 if j % 2 else 1
-        parts += [scaled(multiplied(a, c), sign), scaled(multiplied(b, d), -sign)]
-        imaginary_parts += [scaled(multiplied(a, d), sign), scaled(multiplied(b, c), sign)]
-    return added(*parts), added(*imaginary_parts)
-
-
 def _layered(matrices: Mapping[str, Matrix], *, off_diagonal: bool) -> list[Polynomial]:
     """W_iᵀW_i − W_{i+1}W_{i+1}ᵀ between layers, minus the square of the bias of a unit."""
     laws: list[Polynomial] = []
@@ -147,7 +111,7 @@ def _momentum(fields: Mapping[str, Any], names: Sequence[str]) -> list[Polynomia
     return laws
 
 
-def _matrices(names: Sequence[str]) -> dict[str, Matrix]:
+def parameter_matrices(names: Sequence[str]) -> dict[str, Matrix]:
     """Return the matrices of parameters by name; a vector is a matrix of one row."""
     found: dict[str, Matrix] = {}
     for i, name in enumerate(names):

@@ -16,6 +16,7 @@ from .known_laws import classical_laws
 from .law_search import polynomial_laws
 from .lie_rank import LieRank, lie_rank
 from .modular import Echelon
+from .range_laws import symmetry_laws
 
 __all__ = ["LawCount", "Laws", "independent_laws", "law_count", "law_text", "model_systems"]
 
@@ -133,6 +134,7 @@ def law_count(fields: Mapping[str, Any], *, extra: Iterable[Law] = (), degree: i
     if "averaged" not in found:
         return LawCount(_laws(found["plain"], [*candidates, *extra], degree, seed), None)
     plain = _laws(found["plain"], candidates, degree, seed)
+    candidates += symmetry_laws(fields, found["plain"].names)
     return LawCount(plain, _laws(found["averaged"], [*candidates, *extra], degree, seed))
 
 

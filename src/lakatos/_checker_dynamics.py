@@ -26,7 +26,9 @@ __all__ = ["MODEL_KEYS", "System", "group_action", "is_orthogonal", "systems"]
 MODEL_KEYS = frozenset(
     {"architecture", "sizes", "bias", "loss", "parameters", "potentials", "dynamics", "group", "output_map"}
 )
-_GROUP_KEYS = frozenset({"name", "copies", "trivial", "natural_labels", "inputs", "labels"})
+_GROUP_KEYS = frozenset({"name", "copies", "trivial", "tensor", "natural_labels", "inputs", "labels"})
+
+_NEUTRAL = {"copies": 1, "trivial": 0, "tensor": 1, "natural_labels": False}
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ def group_action(fields: Mapping[str, Any], labels: int) -> Action:
                 group["name"],
                 copies=group.get("copies", 1),
                 trivial=group.get("trivial", 0),
+                tensor=group.get("tensor", 1),
                 labels=labels,
                 natural_labels=group.get("natural_labels", False),
             )
@@ -126,7 +129,8 @@ def _averaged(fields: Mapping[str, Any]) -> list[Polynomial]:
     if fields.get("loss", "squared") != "squared":
         raise Malformed(f"loss={fields.get('loss')!r}: averages are taken of the squared loss")
     if architecture == "lightning":
-        if not isinstance(group, Mapping) or group.get("name") != f"O({sizes[0]})" or group.get("copies", 1) != 1:
+        neutral = all(group.get(key) in (None, value) for key, value in _NEUTRAL.items())
+        if not neutral or group.get("name") != f"O({sizes[0]})":
             raise Malformed(f"group: lightning attention is averaged over O({sizes[0]}) here")
         return lightning_potentials(sizes, output=bool(fields.get("output_map")))[1]
     if architecture not in NETWORKS:
@@ -134,7 +138,7 @@ def _averaged(fields: Mapping[str, Any]) -> list[Polynomial]:
         raise Malformed(f"architecture={architecture!r}: averages are known for {averages}")
     act = group_action(fields, sizes[0] if architecture == "linear" else 1)
     if is_orthogonal(group):
-        if group.get("copies", 1) != 1 or group.get("trivial", 0) or group.get("natural_labels"):
+        if any(group.get(key) not in (None, neutral) for key, neutral in _NEUTRAL.items()):
             raise Malformed(
                 "group: averages over O(d) are taken on one copy of its natural representation, labels invariant"
             )

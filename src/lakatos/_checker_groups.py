@@ -80,14 +80,17 @@ class Action:
                         )
 
 
-def action(name: str, *, copies: int = 1, trivial: int = 0, labels: int = 1, natural_labels: bool = False) -> Action:
-    """Return the action of a group known by `name` on ℝ^trivial ⊕ (ℝⁿ)^copies, where ℝⁿ is its natural representation.
+def action(
+    name: str, *, copies: int = 1, trivial: int = 0, tensor: int = 1, labels: int = 1, natural_labels: bool = False
+) -> Action:
+    """Return the action of a group known by `name` on ℝ^trivial ⊕ ((ℝⁿ)^{⊗tensor})^copies, ℝⁿ its natural representation.
 
     Parameters
     ----------
     name : str
         ``C3`` and ``S4`` (any number; permutations), ``sign(d)`` ({±1} on ℝᵈ), ``Q8`` on ℍ = ℝ⁴, ``Heis3`` on ℂ³ = ℝ⁶,
-        ``extraspecial32`` on ℍ² = ℝ⁸, ``octahedral`` and ``icosahedral`` on ℝ³, ``O(d)`` and ``SO(d)`` on ℝᵈ.
+        ``extraspecial32`` on ℍ² = ℝ⁸, ``rotation(N)`` for N = 3, 4, 6 on ℝ², ``octahedral`` and ``icosahedral`` on ℝ³,
+        ``O(d)`` and ``SO(d)`` on ℝᵈ.
     labels : int
         Dimension of the labels if the group acts trivially on them.
     natural_labels : bool
@@ -107,11 +110,16 @@ def action(name: str, *, copies: int = 1, trivial: int = 0, labels: int = 1, nat
         on_labels = lambda matrix, skew: _zero(labels) if skew else identity(labels)  # noqa: E731
 
     def on_inputs(matrix: Square, skew: bool) -> Square:
-        repeated = kron(identity(copies), matrix)
+        repeated = kron(identity(copies), _tensor_power(matrix, tensor, skew))
         return direct_sum(_zero(trivial) if skew else identity(trivial), repeated) if trivial else repeated
 
-    if size * copies + trivial > 64:
-        raise ValueError(f"inputs of dimension {size * copies + trivial}; at most 64 are handled")
+    if not (
+        min(copies, tensor, labels) >= 1 and trivial >= 0 and tensor <= 6 and size**tensor * copies + trivial <= 64
+    ):
+        raise ValueError(
+            f"copies={copies!r}, tensor={tensor!r}, trivial={trivial!r}, labels={labels!r}: "
+            "positive numbers (trivial: not negative) and inputs of dimension at most 64 are needed"
+        )
     return Action(
         tuple((on_inputs(g, False), on_labels(g, False)) for g in finite),
         tuple((on_inputs(g, True), on_labels(g, True)) for g in lie),
@@ -182,6 +190,22 @@ def blocks(rows: Sequence[Sequence[Square]]) -> Square:
     return tuple(tuple(entry for block in row for entry in block[i]) for row in rows for i in range(len(row[0])))
 
 
+def _tensor_power(matrix: Square, exponent: int, skew: bool) -> Square:
+    """g ⊗ … ⊗ g, or for an element of a Lie algebra the sum of ξ in one factor and 1 in the others."""
+    if not skew:
+        total = matrix
+        for _ in range(exponent - 1):
+            total = kron(total, matrix)
+        return total
+    n = len(matrix)
+    terms = [
+        kron(kron(identity(n**before), matrix), identity(n ** (exponent - 1 - before))) for before in range(exponent)
+    ]
+    return tuple(
+        tuple(sum(entries[1:], entries[0]) for entries in zip(*rows, strict=True)) for rows in zip(*terms, strict=True)
+    )
+
+
 def _zero(n: int) -> Square:
     return ((0,) * n,) * n
 
@@ -233,6 +257,12 @@ def _heisenberg() -> list[Square]:
     return [direct_sum(_CYCLE, _CYCLE), blocks([[real, negated], [imaginary, real]])]
 
 
+def _plane_rotation(cosine: Fraction) -> Square:
+    """Rotation of the plane by an angle with cosine ±1/2."""
+    sine = Surd(Fraction(0), Fraction(1, 2), 3)
+    return ((cosine, -sine), (sine, cosine))
+
+
 def _icosahedral() -> list[Square]:
     phi = (sqrt(5) + 1) * Fraction(1, 2)
     half = Fraction(1, 2)
@@ -253,6 +283,9 @@ _NAMED: dict[str, Callable[[], list[Square]]] = {
         kron(((0, 1), (1, 0)), identity(4)),
         kron(((1, 0), (0, -1)), identity(4)),
     ],
+    "rotation(3)": lambda: [_plane_rotation(Fraction(-1, 2))],
+    "rotation(4)": lambda: [((0, -1), (1, 0))],
+    "rotation(6)": lambda: [_plane_rotation(Fraction(1, 2))],
     "octahedral": lambda: [_CYCLE, ((0, -1, 0), (1, 0, 0), (0, 0, 1))],
     "icosahedral": _icosahedral,
 }
