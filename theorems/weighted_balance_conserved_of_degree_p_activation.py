@@ -26,8 +26,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import sympy
-
 from .. import numerics, theory
 from ..core import (
     Certificate,
@@ -159,7 +157,7 @@ def _degree_on_the_incoming_side(instance: Instance) -> Derivation:
     incoming = theory.conservation.conservation_residuals(instance.network, p, factor=0)
     difference = theory.conservation.conservation_residuals(instance.network, p, factor=1)
     # p in − out, put together from in and in − out.
-    residuals = {v: sympy.expand((p - 1) * incoming[v] + difference[v]) for v in incoming}
+    residuals = {v: ((p - 1) * incoming[v] + difference[v]).expand() for v in incoming}
     broken = [f"{residual} at {v}" for v, residual in residuals.items() if residual != 0]
     return Derivation(f"{p}·Σ_in θ ∂L − Σ_out θ ∂L = 0", "; ".join(broken) or "0")
 
