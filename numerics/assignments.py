@@ -61,8 +61,8 @@ def best_assignment(costs: FloatArray) -> npt.NDArray[np.int64]:
 def assignment_margin(costs: FloatArray) -> Assignment:
     """Return the margin of the identity, exactly up to rounding, in O(m³) array operations.
 
-    If the identity is optimal, other assignments are unions of cycles of arcs i → j that weigh C_ij − C_ii ≥ 0 in sum, and the
-    lightest cycle is found from all shortest paths. If it is not, the optimum itself is the best other assignment.
+    If the identity is optimal, other assignments are unions of cycles of arcs i → j that weigh C_ij − C_ii, and the lightest
+    cycle is found from all shortest paths. If it is not, the optimum itself is the best other assignment.
 
     Raises
     ------

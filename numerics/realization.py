@@ -24,8 +24,8 @@ __all__ = [
     "least_norm_costs",
     "least_norm_weights",
     "realization_costs",
-    "ridge",
     "require_decided",
+    "ridge",
     "ridge_limit",
     "swap_costs",
 ]
@@ -260,7 +260,7 @@ def _layer(
     n, k = u.shape
     if f.shape != d.shape or f.shape[1] != n or a.shape[1] != k:
         raise InputError(
-            f"F {f.shape}, D {d.shape}, U {u.shape}, A {a.shape}: shapes (m, n), (m, n), (n, k), (p, k) are needed"
+            f"F {f.shape}, D {d.shape}, U {u.shape}, A {a.shape}: (m, n), (m, n), (n, k), (p, k) are needed"
         )
     if is_orthonormal:
         if k > n:
