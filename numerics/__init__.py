@@ -7,19 +7,25 @@ from .._lazy import lazy_submodules
 if TYPE_CHECKING:
     from . import assignments as assignments
     from . import balances as balances
+    from . import barriers as barriers
     from . import cells as cells
     from . import checkpoints as checkpoints
+    from . import chords as chords
     from . import descent as descent
+    from . import directions as directions
     from . import drift as drift
     from . import flow as flow
     from . import forward as forward
+    from . import frequencies as frequencies
     from . import gluing as gluing
     from . import gradients as gradients
     from . import linear_programs as linear_programs
+    from . import masks as masks
     from . import modules as modules
     from . import polyhedra as polyhedra
     from . import realization as realization
     from . import rescaling as rescaling
+    from . import separation as separation
     from . import subspaces as subspaces
     from . import training as training
     from . import unlocked_balances as unlocked_balances
@@ -27,19 +33,25 @@ if TYPE_CHECKING:
 __all__ = [
     "assignments",
     "balances",
+    "barriers",
     "cells",
     "checkpoints",
+    "chords",
     "descent",
+    "directions",
     "drift",
     "flow",
     "forward",
+    "frequencies",
     "gluing",
     "gradients",
     "linear_programs",
+    "masks",
     "modules",
     "polyhedra",
     "realization",
     "rescaling",
+    "separation",
     "subspaces",
     "training",
     "unlocked_balances",
