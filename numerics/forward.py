@@ -172,7 +172,7 @@ class ModuleFunction:
     def named(self, weights: Tensor) -> dict[str, Tensor]:
         """Return the parameters by name, as views of `weights` (m,)."""
         sizes = [math.prod(shape) for shape in self.shapes.values()]
-        parts = weights.split(sizes)
+        parts = torch.split(weights, sizes)
         return {name: part.reshape(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
 
     def __call__(self, weights: Tensor, data: Tensor) -> Tensor:

@@ -34,6 +34,7 @@ NAMES: tuple[str, ...] = (
     "regular_part_connected_iff_stable_sums_strict",
     "balance_conserved_of_homogeneous_activation",
     "weighted_balance_conserved_of_degree_p_activation",
+    "balance_drift_exact_of_discrete_step",
 )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import matrices as matrices
     from . import realization as realization
     from . import separation as separation
+    from . import steps as steps
 
 __all__ = [
     "assignments",
@@ -25,6 +26,7 @@ __all__ = [
     "matrices",
     "realization",
     "separation",
+    "steps",
 ]
 
 
