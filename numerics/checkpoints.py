@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 import torch
 from safetensors.torch import load_file
@@ -12,7 +15,7 @@ from torch import nn
 
 from ..core import InputError
 
-__all__ = ["load_checkpoint"]
+__all__ = ["load_checkpoint", "load_tensors"]
 
 
 def load_checkpoint(module: nn.Module, path: Path) -> None:
@@ -39,13 +42,35 @@ def load_checkpoint(module: nn.Module, path: Path) -> None:
         raise InputError(f"{path}: does not fit the module: {' '.join(str(error).split())}") from None
 
 
+def load_tensors(data: Path | BinaryIO) -> Any:
+    """Return what `torch.save` (1.6 or later) has written, tensors on the CPU, without running code from the file.
+
+    Raises
+    ------
+    ValueError
+        For another format, and for entries that are larger than the file: `torch.save` does not compress.
+    Exception
+        Whatever else damaged files make PyTorch raise.
+    """
+    with ZipFile(data) as archive:
+        packed = any(member.compress_size != member.file_size for member in archive.infolist())
+        size = sum(member.file_size for member in archive.infolist())
+        stream = archive.fp
+        assert stream is not None  # the archive is open
+        if packed or size > stream.seek(0, os.SEEK_END):
+            raise ValueError("its entries are compressed, which torch.save never does")
+    if not isinstance(data, Path):
+        data.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about pickles of other protocols, which concern the writer of the file
+        return torch.load(data, map_location="cpu", weights_only=True)
+
+
 def _state_dict(path: Path) -> dict[str, torch.Tensor]:
     try:
-        state: Any = (
-            load_file(path)
-            if path.suffix == ".safetensors"
-            else torch.load(path, map_location="cpu", weights_only=True)
-        )
+        state: Any = load_file(path) if path.suffix == ".safetensors" else load_tensors(path)
+    except MemoryError:
+        raise
     except Exception as error:  # damaged files raise whatever their format's parser stumbles over
         first = next(iter(str(error).splitlines()), "")
         raise InputError(f"{path}: not a readable checkpoint ({type(error).__name__}: {first})") from None

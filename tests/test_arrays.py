@@ -6,6 +6,8 @@ import hashlib
 import io
 import os
 import pickle
+import struct
+import tracemalloc
 import zipfile
 from fractions import Fraction
 from pathlib import Path
@@ -238,7 +240,7 @@ def test_pickles_do_not_run(tmp_path: Path) -> None:
     pickle.dump({"F": Canary(trap)}, legacy)
     (tmp_path / "old.pt").write_bytes(legacy.getvalue())
     assert message_of(tmp_path, "w.npz") == (
-        "instance.W: w.npz['F']: holds Python objects, which are not unpickled; save numbers only"
+        "instance.W: w.npz['F']: holds Python objects, which are not unpickled; save numbers or texts"
     )
     assert message_of(tmp_path, "w.pt") == (
         "instance.W: w.pt: damaged or unsafe, its reader refused it (UnpicklingError); write the file again"
@@ -253,13 +255,30 @@ def test_pickles_do_not_run(tmp_path: Path) -> None:
 
 
 def test_bombs_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
-    for name, member in (("w.npz", "F.npy"), ("w.pt", "archive/data.pkl")):
+    damaged = "damaged or unsafe, its reader refused it (ValueError); write the file again"
+    unpacked = f"unpacks to {LARGEST_FILE + (1 << 20)} bytes; at most {LARGEST_FILE} are read"
+    for name, member, expected in (("w.npz", "F.npy", unpacked), ("w.pt", "archive/data.pkl", damaged)):
         with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(member, "w") as out:
             for _ in range(LARGEST_FILE // (1 << 20) + 1):
                 out.write(bytes(1 << 20))
         assert (tmp_path / name).stat().st_size < 1 << 20
-        expected = f"instance.W: {name}: unpacks to {LARGEST_FILE + (1 << 20)} bytes; at most {LARGEST_FILE} are read"
-        assert message_of(tmp_path, name) == expected
+        assert message_of(tmp_path, name) == f"instance.W: {name}: {expected}"
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_bombs_that_declare_a_small_size_are_unpacked_no_further(tmp_path: Path, method: int) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        archive.writestr("F.npy", npy(np.zeros(2)) + bytes(64 << 20))
+        size = archive.getinfo("F.npy").file_size
+    lie = stream.getvalue().replace(struct.pack("<I", size), struct.pack("<I", len(npy(np.zeros(2)))))
+    (tmp_path / "w.npz").write_bytes(lie)
+    tracemalloc.start()
+    try:
+        message_of(tmp_path, "w.npz")
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_large_files_are_not_read(tmp_path: Path) -> None:
@@ -275,7 +294,7 @@ def test_shapes_that_promise_more_than_the_file_holds_are_refused(tmp_path: Path
     assert b"(2000000000000,)" in header
     write_npz(tmp_path / "w.npz", header)
     assert message_of(tmp_path, "w.npz") == (
-        "instance.W: w.npz['F']: truncated; shape (2000000000000,) of float64 is declared"
+        "instance.W: w.npz['F']: its header declares shape (2000000000000,), which is not what the archive holds"
     )
     torch.save({"F": torch.zeros(1).expand(1 << 20, 1 << 20)}, tmp_path / "w.pt")
     assert message_of(tmp_path, "w.pt") == f"instance.W: w.pt['F']: {1 << 40} entries; at most 33554432 are read"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
-import math
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import numpy.typing as npt
 
 from .core import InputError
 from .exact import exact
+from .npz import array_in
 
 __all__ = ["Array", "ArrayFolder", "Nested", "array_of_lists", "array_of_numpy", "nearest", "read_bytes"]
 
@@ -221,7 +221,7 @@ def read_bytes(path: Path, limit: int, where: str) -> bytes:
         if status.st_size > limit:
             raise InputError(f"{where}: {status.st_size} bytes; at most {limit} are read")
         with path.open("rb") as stream:
-            return stream.read(limit)
+            return stream.read(status.st_size)  # Python allocates what is asked for
     except OSError as error:
         raise InputError(f"{where}: cannot be read ({error.strerror}); check its name and permissions") from None
 
@@ -262,16 +262,7 @@ def _npz(data: bytes, key: str, where: str) -> npt.NDArray[Any]:
             raise _missing(key, [name.removesuffix(".npy") for name in names], where)
         member = archive.getinfo(f"{key}.npy")
         _check_unpacked([member], where)
-        content = archive.read(member)
-    stream = io.BytesIO(content)
-    header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    shape, is_fortran, dtype = header[np.lib.format.read_magic(stream)](stream)
-    if dtype.hasobject:
-        raise InputError(f"{where}[{key!r}]: holds Python objects, which are not unpickled; save numbers only")
-    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
-        raise InputError(f"{where}[{key!r}]: truncated; shape {shape} of {dtype} is declared")
-    # The shape is only believed now, so that a header cannot make us allocate more than the file holds.
-    return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape, order="F" if is_fortran else "C")
+        return array_in(archive, member, f"{where}[{key!r}]")
 
 
 _SAFETENSORS_DTYPES = {
@@ -300,14 +291,14 @@ def _safetensors(data: bytes, key: str, where: str) -> npt.NDArray[Any]:
 
 
 def _torch(data: bytes, key: str, where: str) -> npt.NDArray[Any]:
+    from .numerics.checkpoints import load_tensors
+
     try:
-        with ZipFile(io.BytesIO(data)) as archive:
-            _check_unpacked(archive.infolist(), where)
+        tensors = load_tensors(io.BytesIO(data))
     except BadZipFile:
         raise InputError(f"{where}: not a file that torch.save of torch 1.6 or later writes; save it again") from None
     import torch
 
-    tensors = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     if not isinstance(tensors, dict):
         raise InputError(
             f"{where}: holds a {type(tensors).__name__}; save a dictionary of tensors, such as a state dict"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zipfile
 import zlib
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from .core import InputError
 from .graphs.network import Network
 from .network_files import refuse_unknown
+from .npz import array_in
 
 __all__ = ["network_from_npz"]
 
@@ -112,7 +112,10 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             refuse_unknown(fields, _FIELDS, "array ")
             if len(set(fields)) < len(fields):
                 raise InputError(f"arrays {', '.join(fields)}: one occurs twice")
-            return {field: _array(archive, member, field) for field, member in zip(fields, members, strict=True)}
+            return {
+                field: array_in(archive, member, f"array {field}")
+                for field, member in zip(fields, members, strict=True)
+            }
     except (
         zipfile.BadZipFile,
         zipfile.LargeZipFile,
@@ -123,24 +126,3 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         zlib.error,
     ) as error:
         raise InputError(f"not a readable .npz archive: {error}") from None
-
-
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, field: str) -> npt.NDArray[Any]:
-    try:
-        with archive.open(member) as stream:
-            version = np.lib.format.read_magic(stream)
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(stream)
-            size = member.file_size - stream.tell()
-        if dtype.hasobject:
-            raise InputError(f"array {field}: holds Python objects, which are not unpickled; save numbers or texts")
-        # NumPy allocates what the header declares before it reads, so the declaration is checked first.
-        if math.prod(shape) * dtype.itemsize != size:
-            raise InputError(f"array {field}: its header declares shape {shape}, which is not what the archive holds")
-        with archive.open(member) as stream:
-            array: npt.NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"array {field}: not a NumPy array: {error}") from None
-    return array

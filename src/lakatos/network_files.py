@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
@@ -102,7 +103,7 @@ def read_balance(path: Path) -> dict[str, Any]:
             raise InputError(f"suffix={path.suffix!r}: a balance file is .json or .toml")
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # among them the limit on the digits of integers
         raise InputError(f"{path}: not valid TOML: {error}") from None
     if not isinstance(table, dict):
         raise InputError(f"{path}: a table from node name to number is needed, got a {type(table).__name__}")
@@ -191,7 +192,6 @@ def _refuse_constant(text: str) -> Fraction:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise InputError(f"key {twice!r} occurs twice in one object; keep one of them")
     return table
