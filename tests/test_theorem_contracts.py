@@ -60,7 +60,7 @@ def test_family_and_ids_place_it_in_a_theory(name: str) -> None:
     theorem = load(name)
     assert theorem.family in FAMILIES
     assert theorem.ids
-    assert all(re.fullmatch(r"[A-Z]+[0-9]+", statement) for statement in theorem.ids)
+    assert all(re.fullmatch(r"[A-Z]+[0-9]+[a-z]?", statement) for statement in theorem.ids)
 
 
 @each_theorem

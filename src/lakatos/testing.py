@@ -12,6 +12,7 @@ everything shrinks towards few nodes, few edges, the number 0, and matrices of z
 `homogeneous_mlps`                       dense layers with weights and an activation
 `subspaces`                              rational orthonormal bases, of any coherence that is the square of a rational
 `masked_layers`                          layers of partly fixed neurons: ``{"F": [[0]], "D": [[1]], "U": [[1]]}``
+`featured_layers`, `permuted_layers`     the same with features ``A`` to realize, and a ``permutation`` of them
 `small_fractions`                        integers and strings ``"p/q"``, for fields of one's own
 =======================================  ================================================================================
 
@@ -34,6 +35,7 @@ entry point, without any import of this module.
 
 from __future__ import annotations
 
+from ._strategies_features import featured_layers, permuted_layers
 from ._strategies_layers import masked_layers, subspaces
 from ._strategies_mlps import homogeneous_mlps
 from ._strategies_networks import (
@@ -56,10 +58,12 @@ __all__ = [
     "balanced_multigraphs",
     "balances",
     "dags",
+    "featured_layers",
     "homogeneous_mlps",
     "layered_dags",
     "masked_layers",
     "multigraphs",
+    "permuted_layers",
     "small_fractions",
     "subspaces",
     "weighted_dags",
