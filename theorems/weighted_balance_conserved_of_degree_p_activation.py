@@ -24,7 +24,7 @@ for graphs is ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .. import numerics, theory
 from ..core import (
@@ -42,6 +42,11 @@ from ..core import (
 )
 from ..graphs.fields import NetworkFields, Node
 from ..graphs.structure import is_acyclic
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
 
 FAMILY = "invariant_sets"
 IDS = ("S2",)
@@ -162,6 +167,26 @@ def _degree_on_the_incoming_side(instance: Instance) -> Derivation:
     return Derivation(f"{p}·Σ_in θ ∂L − Σ_out θ ∂L = 0", "; ".join(broken) or "0")
 
 
+def instances() -> SearchStrategy[Fields]:
+    return _mlps(*DEGREES)
+
+
+def _mlps(*activations: str) -> SearchStrategy[Fields]:
+    from ..testing import homogeneous_mlps
+
+    return homogeneous_mlps(activations=activations)
+
+
+def _mlps_with_tied_weights() -> SearchStrategy[Fields]:
+    """An incoming and an outgoing weight of the first hidden unit are one parameter."""
+
+    def tied(fields: Fields) -> Fields:
+        ends = [[edge[end] for edge in fields["edges"]].index("h1.0") for end in (0, 1)]
+        return {**fields, "tied": [sorted(ends)]}
+
+    return _mlps("relu_squared", "cube").map(tied)
+
+
 _SQUARE = {"edges": [["x", "v", 1], ["v", "y", 1]], "activation": "relu_squared"}
 
 VARIANTS = {
@@ -175,12 +200,14 @@ VARIANTS = {
     ),
     "tied_weights": Variant(
         "the law for weights that share a parameter",
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: hypotheses(instance)[:-1],
+        instances=_mlps_with_tied_weights,
         examples=({**_SQUARE, "tied": [[0, 1]]},),
     ),
     "any_activation": Variant(
         "the law of degree 1 for activations that are not homogeneous",
-        hypotheses=lambda instance: (),
+        hypotheses=lambda instance: (*hypotheses(instance)[:1], *hypotheses(instance)[2:]),
+        instances=lambda: _mlps("tanh", "softplus", "silu", "gelu"),
         examples=({**_SQUARE, "activation": "softplus"},),
     ),
 }

@@ -137,10 +137,9 @@ def search(
         run.stopped = "time"
     except KeyboardInterrupt:
         run.stopped = "interrupt"
-    if run.examples == 0 and run.stopped == "examples":
-        raise Undecided(
-            Reason.SAMPLING, f"none of {run.inapplicable} instances drawn meets the hypotheses of {theorem.name}"
-        )
+    if run.examples == 0 and run.stopped != "interrupt":
+        reason = Reason.TIMEOUT if run.stopped == "time" else Reason.SAMPLING
+        raise Undecided(reason, f"none of {run.inapplicable} instances drawn meets the hypotheses of {theorem.name}")
     return run.result()
 
 
