@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from . import frequencies as frequencies
     from . import gluing as gluing
     from . import gradients as gradients
+    from . import jacobians as jacobians
     from . import linear_programs as linear_programs
     from . import masks as masks
     from . import modules as modules
+    from . import path_samples as path_samples
     from . import polyhedra as polyhedra
     from . import realization as realization
     from . import rescaling as rescaling
@@ -45,9 +47,11 @@ __all__ = [
     "frequencies",
     "gluing",
     "gradients",
+    "jacobians",
     "linear_programs",
     "masks",
     "modules",
+    "path_samples",
     "polyhedra",
     "realization",
     "rescaling",

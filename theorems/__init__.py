@@ -35,6 +35,10 @@ NAMES: tuple[str, ...] = (
     "balance_conserved_of_homogeneous_activation",
     "weighted_balance_conserved_of_degree_p_activation",
     "balance_drift_exact_of_discrete_step",
+    "jacobian_rank_drops_iff_neurons_disconnected",
+    "singular_point_exists_iff_zero_sum_set_detachable",
+    "betti_numbers_sum_over_restrictions",
+    "same_component_path_of_knots",
 )
 
 

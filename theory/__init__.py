@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import conservation as conservation
     from . import directions as directions
+    from . import jacobians as jacobians
     from . import layers as layers
     from . import masks as masks
     from . import matrices as matrices
@@ -21,6 +22,7 @@ __all__ = [
     "chords",
     "conservation",
     "directions",
+    "jacobians",
     "layers",
     "masks",
     "matrices",

@@ -47,11 +47,11 @@ def check_path(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fact]:
     if "end" in fields:
         if knots[-1] != _point(subject, fields, "end"):
             raise Invalid("knots: the last one is not the end")
-        return {f"joined{how}": True}
+        return {f"joined{how}": True, "residual_along_the_path": Fraction(0)}
     signs = _signs(subject, fields)
     if any(signs[e] * knots[-1].get(e, 0) <= 0 for e in range(len(signs))):
         raise Invalid("knots: the last one does not have the signs that were asked for")
-    return {f"reachable{how}": True}
+    return {f"reachable{how}": True, "residual_along_the_path": Fraction(0)}
 
 
 def check_different_components(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fact]:

@@ -6,6 +6,7 @@ everything shrinks towards few nodes, few edges, the number 0, and matrices of z
 =======================================  ================================================================================
 `dags`, `multigraphs`                    arguments of `lakatos.Network.from_edges`, without balances
 `balanced_dags`, `balanced_multigraphs`  the same with balances: ``{"edges": [["x1", "h1"], ["h1", "y1"]], …}``
+`dags_with_points`, `dags_with_signs`    the same with points of the invariant set, as signed squares
 `balances`                               balances for a given network: ``{"h1": -1}``
 `weighted_dags`                          acyclic networks with exact weights
 `layered_dags`, `balanced_layers`        dense layers, edge by edge or as ``{"widths": [1, 1, 1], "balance": [[1]]}``
@@ -50,6 +51,7 @@ from ._strategies_networks import (
     small_fractions,
     weighted_dags,
 )
+from ._strategies_points import dags_with_points, dags_with_signs
 
 __all__ = [
     "Fields",
@@ -58,6 +60,8 @@ __all__ = [
     "balanced_multigraphs",
     "balances",
     "dags",
+    "dags_with_points",
+    "dags_with_signs",
     "featured_layers",
     "homogeneous_mlps",
     "layered_dags",
