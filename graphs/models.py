@@ -45,14 +45,12 @@ class ParameterBlock:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelNetwork(Network):
-    """The network of a model, which remembers the parameter behind every edge and what was left out of the graph.
+    """The network of a model, which remembers the parameter behind every edge.
 
     Parameters
     ----------
     blocks : tuple of ParameterBlock
         Together they hold every edge once, in order.
-    notices : tuple of str
-        For the reader of a result: which operations became terminals and why, which entries are no edges.
 
     Examples
     --------
@@ -63,7 +61,6 @@ class ModelNetwork(Network):
     """
 
     blocks: tuple[ParameterBlock, ...] = ()
-    notices: tuple[str, ...] = ()
 
     def parameter(self, e: int) -> str:
         """Return the parameter entry that edge `e` is, e.g. ``layer1.0.conv1.weight[3, 5, 0, 2]``."""

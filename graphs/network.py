@@ -51,6 +51,8 @@ class Network:
         Edge weights if known. Floats are exact dyadic numbers.
     rounding : float or None
         If the weights are floats: the relative rounding error of their type (half a unit in the last place).
+    notices : tuple of str
+        What the reader of a result about this network has to know, e.g. operations of a model that became terminals.
     """
 
     names: Sequence[str]
@@ -63,6 +65,7 @@ class Network:
     denominator: int = 1
     weights: Weights | None = None
     rounding: float | None = None
+    notices: tuple[str, ...] = ()
 
     @classmethod
     def from_edges(

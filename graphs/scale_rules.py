@@ -39,8 +39,9 @@ _SCORES = (
     "a product of two computed matrices, as of queries and keys: both would have to be rescaled against each other, so the "
     "first counts as a terminal, and its laws are left out"
 )
+_SHIFT = "a sum with data or constants, which cannot be rescaled, so its other terms count as terminals"
 _EPSILON = "a normalization with ε > 0, so the scale of what it normalizes obeys no exact law and counts as a terminal"
-_SOFTMAX = "softmax is not homogeneous, so its input counts as a terminal"
+_SOFTMAX = "softmax is not positively homogeneous, so what it is applied to counts as a terminal"
 
 
 def ones(shape: Sequence[int]) -> IntArray:
@@ -89,6 +90,9 @@ def add(scales: Scales, x: Value, y: Value) -> Value:
             scales.connect(y, np.array(ONE), x)
             return x
         y = scales.units_of(y)
+    present = (x != ZERO) & (y != ZERO)
+    if (present & (scales.is_pinned(x) != scales.is_pinned(y))).any():
+        scales.note(_SHIFT)
     scales.join(x, y)
     return np.where(x == ZERO, y, x) if (x == ZERO).any() else x
 
@@ -106,7 +110,8 @@ def multiply(scales: Scales, x: Value, y: Value) -> Value:
     if both.any():
         scales.pin(x[both], _PRODUCT)
     zero = (x == ZERO) | (y == ZERO)
-    return np.where(zero, ZERO, np.where(scales.is_pinned(x), y, x))
+    result: IntArray = np.where(zero, ZERO, np.where(scales.is_pinned(x), y, x))
+    return result
 
 
 def _scale(scales: Scales, x: IntArray, weight: Entries) -> IntArray:
@@ -158,14 +163,8 @@ def _mix(scales: Scales, x: IntArray, y: IntArray) -> IntArray:
     shape = (*batch, x.shape[-2], y.shape[-1])
     if y.ndim > 2 or not (y == ZERO).any():
         return np.broadcast_to(collapse(scales, x, [-1]), shape)
-    columns = collapse(scales, x, range(x.ndim - 1)).reshape(-1)
-    return np.broadcast_to(_sums(scales, columns[:, None], y != ZERO), shape)
-
-
-def _sums(scales: Scales, terms: IntArray, present: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
-    """Return the units of sums over axis 0 of the `terms` that are `present`."""
-    terms = np.where(present, terms, ZERO)
-    return collapse(scales, terms, [0])[0]
+    columns = collapse(scales, x, range(x.ndim - 1)).reshape(-1, 1)
+    return np.broadcast_to(collapse(scales, np.where(y == ZERO, ZERO, columns), [0])[0], shape)
 
 
 def convolve(
@@ -196,8 +195,9 @@ def convolve(
         head = out.reshape(groups, 1, -1) if transposed else out.reshape(groups, -1, 1)
         scales.connect(weight, tail, np.broadcast_to(head, grouped).reshape(*shape[:2], *taps))
     else:
-        present = scales.pin(weight, _PRODUCT) != ZERO if not scales.is_pinned(weight).all() else weight != ZERO
-        terms = np.where(present, tail, ZERO).reshape(*grouped, -1)
+        if not scales.is_pinned(weight).all():
+            weight = scales.pin(weight, _PRODUCT)
+        terms = np.where(weight == ZERO, ZERO, tail).reshape(*grouped, -1)
         out = collapse(scales, terms, [1, 3] if transposed else [2, 3]).reshape(-1)
     return np.broadcast_to(out.reshape(1, -1, *(1,) * len(spatial)), (units.shape[0], count, *spatial))
 

@@ -160,8 +160,9 @@ class Scales:
         a, b = np.broadcast_arrays(a, b)
         differ = (a != b) & (a != ZERO) & (b != ZERO)
         if differ.any():
-            pairs = np.unique(np.stack([a[differ], b[differ]]).astype(np.int64), axis=1)
-            self._pairs.append((pairs[0], pairs[1]))
+            # Units are numbered with 31 bits, so that a pair is one integer: sorting these is faster than sorting pairs.
+            pairs = np.unique(a[differ].astype(np.int64) << 31 | b[differ].astype(np.int64))
+            self._pairs.append((pairs >> 31, pairs & (1 << 31) - 1))
 
     def roots(self) -> IntArray:
         """Return the smallest unit of the class of every unit; that of pinned units is `ONE`."""

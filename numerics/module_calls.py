@@ -16,7 +16,7 @@ from ..graphs.network import IntArray
 from ..graphs.scale_rules import ones
 from ..graphs.scales import ONE, ZERO, Entries, Scales, Value
 
-__all__ = ["Call", "Rule", "is_value", "like_result", "rearranged"]
+__all__ = ["Call", "Rule", "is_value", "like_result", "rearranged", "values_in"]
 
 Operator: TypeAlias = "OpOverload[..., Any]"
 
@@ -60,10 +60,7 @@ class Call:
     @property
     def values(self) -> list[Value]:
         """All tensors among the arguments."""
-        listed = [
-            part for item in self.arguments.values() for part in (item if isinstance(item, (list, tuple)) else [item])
-        ]
-        return [part for part in listed if is_value(part)]
+        return values_in(self.arguments)
 
     def refuse(self, reason: str) -> InputError:
         """Return the error that names the place, the operation and the reason."""
@@ -76,6 +73,15 @@ Rule: TypeAlias = Callable[[Call], Any]
 def is_value(item: Any) -> bool:
     """Return whether an argument is a tensor, as units or entries."""
     return isinstance(item, (np.ndarray, Entries))
+
+
+def values_in(items: Any) -> list[Value]:
+    """Return the tensors in nested sequences and mappings."""
+    if isinstance(items, Mapping):
+        items = list(items.values())
+    if isinstance(items, (list, tuple)):
+        return [value for item in items for value in values_in(item)]
+    return [items] if is_value(items) else []
 
 
 def like_result(example: Any) -> Any:
@@ -95,7 +101,7 @@ def rearranged(call: Call, **replaced: Any) -> Any:
             return type(item)(map(as_tensor, item))
         if not is_value(item):
             return item
-        numbers = item.index if item is entries else call.scales.units_of(item)
+        numbers = item.index if isinstance(item, Entries) and item is entries else call.scales.units_of(item)
         # Not all operations know integers; doubles hold unit numbers exactly.
         return torch.tensor(numbers, dtype=torch.float64)
 

@@ -19,7 +19,6 @@ _BATCH = 2
 _TOKENS = 8
 # Convolutions do not say what size of image they expect; most networks take any, others one of these.
 _SIZES = (32, 224, 28, 64, 96, 128, 256, 299, 384, 512)
-_SPATIAL: tuple[tuple[type[nn.Module], int], ...] = ((nn.Conv1d, 1), (nn.Conv2d, 2), (nn.Conv3d, 3))
 
 
 def examples_of(module: nn.Module, inputs: Any = None) -> Iterator[Example]:
@@ -66,8 +65,8 @@ def _guesses(part: nn.Module) -> list[torch.Tensor] | None:
         return [torch.zeros(_BATCH, _TOKENS, part.input_size, dtype=dtype)]
     if isinstance(part, (nn.LayerNorm, nn.RMSNorm)):
         return [torch.zeros(_BATCH, *part.normalized_shape, dtype=dtype)]
-    for kind, rank in _SPATIAL:
-        if isinstance(part, kind):
-            sizes = _SIZES if rank < 3 else _SIZES[:1]
-            return [torch.zeros(_BATCH, part.in_channels, *[size] * rank, dtype=dtype) for size in sizes]
+    if isinstance(part, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        rank = len(part.kernel_size)
+        sizes = _SIZES if rank < 3 else _SIZES[:1]
+        return [torch.zeros(_BATCH, part.in_channels, *[size] * rank, dtype=dtype) for size in sizes]
     return None

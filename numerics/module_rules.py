@@ -111,7 +111,8 @@ def _masked_fill(call: Call) -> IntArray:
 
 
 def _choice(call: Call, x: IntArray, y: IntArray) -> IntArray:
-    return np.broadcast_to(call.scales.units_of(rules.add(call.scales, x, y)), call.shape)
+    units: IntArray = np.broadcast_to(call.scales.units_of(rules.add(call.scales, x, y)), call.shape)
+    return units
 
 
 @_rule("mul")

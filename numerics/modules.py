@@ -24,7 +24,7 @@ from ..core import InputError
 from ..graphs.models import ModelNetwork
 from ..graphs.scale_network import model_network
 from ..graphs.scales import Parameter, Scales, Value, constant
-from .module_calls import Call, is_value, like_result
+from .module_calls import Call, is_value, like_result, values_in
 from .module_inputs import Example, examples_of
 from .module_rules import RULES
 
@@ -95,7 +95,9 @@ def _require_whole_sharing(module: nn.Module) -> None:
             and other.data_ptr() < one.data_ptr() + reach * one.element_size()
             and _place_in_memory(one) != _place_in_memory(other)
         ):
-            raise InputError(f"{second}: shares part of its memory with {first}; share the whole parameter or none of it")
+            raise InputError(
+                f"{second}: shares part of its memory with {first}; share the whole parameter or none of it"
+            )
 
 
 def _place_in_memory(parameter: nn.Parameter) -> tuple[Any, ...]:
@@ -103,23 +105,23 @@ def _place_in_memory(parameter: nn.Parameter) -> tuple[Any, ...]:
 
 
 def _traced(module: nn.Module, inputs: Any) -> ExportedProgram:
-    failure: tuple[Example, Exception] | None = None
+    failures: list[tuple[Example, Exception]] = []
     for example in examples_of(module, inputs):
         try:
             # What torch has to say about its own internals is not for our users.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return torch.export.export(module, *example, strict=False)
+                program: ExportedProgram = torch.export.export(module, *example, strict=False)
+                return program
         except Exception as error:  # whatever the code of the module raises
-            failure = failure or (example, error)
-    assert failure is not None
-    (positional, named), error = failure
+            failures.append((example, error))
+    (positional, named), first = failures[0]
     shapes = [tuple(item.shape) for item in (*positional, *named.values()) if isinstance(item, torch.Tensor)]
     raise InputError(
         f"module: cannot be traced with inputs of shape {', '.join(map(str, shapes))} "
-        f"({type(error).__name__}: {_first_line(error)}); set module.example_input_array to arguments that it accepts, and "
+        f"({type(first).__name__}: {_first_line(first)}); set module.example_input_array to arguments that it accepts, and "
         "let no branch depend on data"
-    ) from error
+    ) from first
 
 
 def _first_line(error: Exception) -> str:
@@ -133,7 +135,8 @@ def _functional(program: ExportedProgram) -> ExportedProgram:
         if isinstance(target, fx.Node) and any(map(_shares_memory, (target, *_users_before(target, node)))):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return program.run_decompositions({})
+                functional: ExportedProgram = program.run_decompositions({})
+                return functional
     return program
 
 
@@ -213,24 +216,22 @@ def _data(scales: Scales, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 
 def _computed(node: fx.Node, values: Mapping[str, Any], scales: Scales) -> Any:
-    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda item: values[item.name])
+    args: Any = fx.node.map_arg(node.args, lambda item: values[item.name])
+    kwargs: Any = fx.node.map_arg(node.kwargs, lambda item: values[item.name])
     if node.target is operator.getitem:
-        return args[0][args[1]]
+        container, key = args
+        return container[key]
     example = node.meta.get("val")
     if isinstance(node.target, OpOverload):
         call = Call(scales, node.target, args, kwargs, example)
-        if all(isinstance(v, np.ndarray) and scales.is_pinned(v).all() for v in call.values) and call.name not in RULES:
-            return like_result(example)
-        if call.name not in RULES:
-            raise call.refuse("this operation is not supported; " + _HINT)
-        return RULES[call.name](call)
-    leaves = [leaf for leaf in torch.utils._pytree.tree_leaves((args, kwargs)) if is_value(leaf)]
-    if all(isinstance(leaf, np.ndarray) and scales.is_pinned(leaf).all() for leaf in leaves):
+        if call.name in RULES:
+            return RULES[call.name](call)
+    if all(isinstance(value, np.ndarray) and scales.is_pinned(value).all() for value in values_in((args, kwargs))):
+        # What is computed from data and constants alone is a constant for every rescaling.
         return like_result(example)
-    raise InputError(f"{scales.where}: {node.target}: this operation is not supported; {_HINT}")
-
-
-_HINT = "if its output is homogeneous in no input, apply it outside of the module"
+    raise InputError(
+        f"{scales.where}: {node.target}: this operation is not supported; replace it, or apply it outside of the module"
+    )
 
 
 def _place(node: fx.Node) -> str:

@@ -165,7 +165,7 @@ def sparse(folder: Path) -> Path:
         (lambda folder: folder / "none", "none: no such file; a network is .json"),
         (lambda folder: write(folder, "n.txt", ""), "suffix='.txt': a network is .json, .graphml"),
         (lambda folder: write(folder, "n.npz", "text"), "n.npz: not a readable .npz archive"),
-        (lambda folder: write(folder, "n.onnx", ""), "n.onnx: ONNX files are not read by this version"),
+        (lambda folder: write(folder, "n.onnx", ""), "n.onnx: not an ONNX model: it has no nodes"),
         (lambda folder: (folder / "d.json").mkdir() or folder / "d.json", "d.json: is a folder"),
     ],
 )

@@ -28,7 +28,7 @@ _LARGEST_ARCHIVE = 2 << 30
 _NAME = r"[^\W\d]\w*"
 _FACTORY = re.compile(rf"{_NAME}(\.{_NAME})*:{_NAME}")
 _TEXT_READERS: dict[str, Callable[[bytes], Network]] = {".json": network_from_json, ".graphml": network_from_graphml}
-_FORMATS = ".json, .graphml, .npz, or 'package.module:factory' for a PyTorch module"
+_FORMATS = ".json, .graphml, .npz, .onnx, or 'package.module:factory' for a PyTorch module"
 
 
 def read_network(
@@ -42,8 +42,8 @@ def read_network(
     Parameters
     ----------
     source : path or str
-        A ``.json``, ``.graphml`` or ``.npz`` file, or ``package.module:factory``: a callable that takes no arguments and
-        returns a `torch.nn.Module`, imported with the current folder on the path.
+        A ``.json``, ``.graphml``, ``.npz`` or ``.onnx`` file, or ``package.module:factory``: a callable that takes no
+        arguments and returns a `torch.nn.Module`, imported with the current folder on the path.
     balance : mapping or path, optional
         Balance of every hidden node, or a JSON or TOML file with that table; replaces weights and balance of `source`.
     checkpoint : path, optional
@@ -87,9 +87,10 @@ def _from_file(path: Path) -> Network:
         if suffix == ".npz":
             return network_from_npz(bounded_file(path, _LARGEST_ARCHIVE))
         if suffix == ".onnx":
-            raise InputError(
-                "ONNX files are not read by this version; name the PyTorch module by 'package.module:factory'"
-            )
+            # The readers of models are larger than the rest; graph files do without.
+            from .network_onnx import network_from_onnx
+
+            return network_from_onnx(path)
         if not path.exists():
             raise InputError(f"no such file; a network is {_FORMATS}")
         raise InputError(f"suffix={path.suffix!r}: a network is {_FORMATS}")

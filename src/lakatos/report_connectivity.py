@@ -57,6 +57,7 @@ def connectivity_json(result: Connectivity, seconds: float) -> dict[str, Any]:
         "singular": None,
         "betti": None,
         "arithmetic": "exact" if result.margin is None else "float-with-margin",
+        "notices": list(network.notices),
         "seconds": seconds,
     }
 
@@ -156,6 +157,7 @@ def _remarks(result: Connectivity, locked: Sequence[EdgeMinimum]) -> Iterable[st
             yield f"Neurons with a single {side} weight ({len(nodes)}): {_listed(network, nodes)}."
     if result.margin is not None:
         yield _margin(result)
+    yield from network.notices
 
 
 def _can_be_rescaled(result: Connectivity) -> bool:
