@@ -6,6 +6,8 @@ from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
     from . import assignments as assignments
+    from . import attainment as attainment
+    from . import averaged_training as averaged_training
     from . import balances as balances
     from . import barriers as barriers
     from . import cells as cells
@@ -17,14 +19,19 @@ if TYPE_CHECKING:
     from . import flow as flow
     from . import forward as forward
     from . import frequencies as frequencies
+    from . import function_change as function_change
     from . import gluing as gluing
     from . import gradients as gradients
+    from . import integrators as integrators
     from . import jacobians as jacobians
+    from . import law_scout as law_scout
     from . import linear_programs as linear_programs
     from . import masks as masks
     from . import modules as modules
     from . import path_samples as path_samples
+    from . import penalties as penalties
     from . import polyhedra as polyhedra
+    from . import ranges as ranges
     from . import realization as realization
     from . import rescaling as rescaling
     from . import separation as separation
@@ -34,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "assignments",
+    "attainment",
+    "averaged_training",
     "balances",
     "barriers",
     "cells",
@@ -45,14 +54,19 @@ __all__ = [
     "flow",
     "forward",
     "frequencies",
+    "function_change",
     "gluing",
     "gradients",
+    "integrators",
     "jacobians",
+    "law_scout",
     "linear_programs",
     "masks",
     "modules",
     "path_samples",
+    "penalties",
     "polyhedra",
+    "ranges",
     "realization",
     "rescaling",
     "separation",

@@ -9,10 +9,19 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import conservation as conservation
     from . import directions as directions
+    from . import flows as flows
     from . import jacobians as jacobians
+    from . import known_laws as known_laws
+    from . import law_count as law_count
+    from . import law_search as law_search
     from . import layers as layers
+    from . import lie_rank as lie_rank
+    from . import lift_group as lift_group
     from . import masks as masks
     from . import matrices as matrices
+    from . import model_fields as model_fields
+    from . import modular as modular
+    from . import range_laws as range_laws
     from . import realization as realization
     from . import separation as separation
     from . import steps as steps
@@ -22,10 +31,19 @@ __all__ = [
     "chords",
     "conservation",
     "directions",
+    "flows",
     "jacobians",
+    "known_laws",
+    "law_count",
+    "law_search",
     "layers",
+    "lie_rank",
+    "lift_group",
     "masks",
     "matrices",
+    "model_fields",
+    "modular",
+    "range_laws",
     "realization",
     "separation",
     "steps",

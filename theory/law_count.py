@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .._checker_architectures import Malformed
@@ -129,13 +131,19 @@ def law_count(fields: Mapping[str, Any], *, extra: Iterable[Law] = (), degree: i
     >>> law_count({"architecture": "linear", "sizes": [2, 2, 2]}).plain.count
     3
     """
-    found = model_systems(fields)
+    found = _systems(json.dumps(fields, sort_keys=True, default=str))
     candidates = classical_laws(fields, found["plain"].names)
     if "averaged" not in found:
         return LawCount(_laws(found["plain"], [*candidates, *extra], degree, seed), None)
     plain = _laws(found["plain"], candidates, degree, seed)
     candidates += symmetry_laws(fields, found["plain"].names)
     return LawCount(plain, _laws(found["averaged"], [*candidates, *extra], degree, seed))
+
+
+@lru_cache(maxsize=32)
+def _systems(fields: str) -> dict[str, System]:
+    """The averages over a large group take seconds, and one instance asks for them several times."""
+    return model_systems(json.loads(fields))
 
 
 def _laws(system: System, candidates: Sequence[Law], degree: int, seed: int) -> Laws:

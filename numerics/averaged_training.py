@@ -1,0 +1,131 @@
+"""Gradient fields of losses averaged over a group, for small models, with the average taken exactly or as given.
+
+The squared loss of a model M(θ)T(x) sees the data only through A = E TTᵀ and B = E yTᵀ, so that averaging the loss is
+averaging these two matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .integrators import Field, Vector
+
+__all__ = [
+    "Moments",
+    "averaged_moments",
+    "deep_linear_field",
+    "haar_orthogonal",
+    "lightning_field",
+    "lightning_moments",
+    "margin_field",
+    "pairing_average",
+]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """A = E TTᵀ (h × h) and B = E yTᵀ (q × h)."""
+
+    a: Vector
+    b: Vector
+
+    def loss(self, m: Vector) -> float:
+        """½⟨MᵀM, A⟩ − ⟨M, B⟩, the squared loss up to a constant."""
+        return float(0.5 * np.sum((m.T @ m) * self.a) - np.sum(m * self.b))
+
+
+def averaged_moments(x: Vector, y: Vector, elements: Sequence[tuple[Vector, Vector]] = ()) -> Moments:
+    """Return the moments of data x (n × h), y (n × q), averaged over pairs of matrices acting on inputs and labels."""
+    a, b = x.T @ x / len(x), y.T @ x / len(x)
+    if not elements:
+        return Moments(a, b)
+    on_inputs = np.array([g for g, _ in elements])
+    on_labels = np.array([g for _, g in elements])
+    transposed = on_inputs.transpose(0, 2, 1)
+    return Moments((on_inputs @ a @ transposed).mean(0), (on_labels @ b @ transposed).mean(0))
+
+
+def deep_linear_field(moments: Moments, shapes: Sequence[tuple[int, int]]) -> Field:
+    """Return minus the gradient of the squared loss of f = W1 … Wq x in the flattened (W1, …, Wq)."""
+    cuts = np.cumsum([a * b for a, b in shapes])[:-1]
+
+    def field(theta: Vector) -> Vector:
+        layers = [part.reshape(shape) for part, shape in zip(np.split(theta, cuts), shapes, strict=True)]
+        left = [np.eye(shapes[0][0])]
+        for layer in layers:
+            left.append(left[-1] @ layer)
+        error = left[-1] @ moments.a - moments.b
+        right = np.eye(shapes[-1][1])
+        gradients = []
+        for k in reversed(range(len(layers))):
+            gradients.append(left[k].T @ error @ right.T)
+            right = layers[k] @ right
+        return -np.concatenate([gradient.ravel() for gradient in reversed(gradients)])
+
+    return field
+
+
+def margin_field(x: Vector, labels: Vector, slope: Callable[[Vector], Vector]) -> Field:
+    """Return minus the gradient of the mean of φ(y w·x) in w, with slope = φ'; augmented data are given as data."""
+
+    def field(w: Vector) -> Vector:
+        return -x.T @ (labels * slope(labels * (x @ w))) / len(x)
+
+    return field
+
+
+def lightning_moments(x: Vector, y: Vector) -> Moments:
+    """Return the moments of T(X)_i = X_i ⊗ vec(XᵀX), inputs N × n × d, labels N × n: summed over tokens, mean over N."""
+    samples, _, d = x.shape
+    gram = np.einsum("Nia,Nib->Nab", x, x)
+    t = np.einsum("Nia,Nbe->Niabe", x, gram).reshape(-1, d**3)
+    return Moments(t.T @ t / samples, y.reshape(1, -1) @ t / samples)
+
+
+def pairing_average(a: Vector, d: int) -> Vector:
+    """Return the average of A ∈ (ℝᵈ)^{⊗6} over O(d): its orthogonal projection on the 15 pairings of the six indices."""
+    pairings = np.array([_pairing_tensor(pairs, d).ravel() for pairs in _pairings(list(range(6)))])
+    # The pairings are dependent for d = 2; the projection is the same with a pseudo-inverse.
+    weights = np.linalg.lstsq(pairings @ pairings.T, pairings @ a.ravel(), rcond=1e-12)[0]
+    return np.asarray(weights @ pairings, np.float64).reshape(a.shape)
+
+
+def lightning_field(moments: Moments, d: int) -> Field:
+    """Return minus the gradient for f(X) = X Q Kᵀ XᵀX V with Q, K, V ∈ ℝᵈ, in θ = (Q, K, V)."""
+    a, b = moments.a, moments.b.ravel()
+
+    def field(theta: Vector) -> Vector:
+        q, k, v = theta.reshape(3, d)
+        g = (a @ np.einsum("a,b,e->abe", q, k, v).ravel() - b).reshape(d, d, d)
+        parts = ("abe,b,e->a", k, v), ("abe,a,e->b", q, v), ("abe,a,b->e", q, k)
+        return -np.concatenate([np.einsum(path, g, s, t) for path, s, t in parts])
+
+    return field
+
+
+def haar_orthogonal(generator: np.random.Generator, d: int, count: int) -> Vector:
+    """Return `count` Haar-distributed orthogonal d × d matrices."""
+    q, r = np.linalg.qr(generator.standard_normal((count, d, d)))
+    return np.asarray(q * np.sign(np.einsum("nii->ni", r))[:, None, :], np.float64)
+
+
+def _pairings(items: list[int]) -> list[list[tuple[int, int]]]:
+    if not items:
+        return [[]]
+    return [
+        [(items[0], items[i]), *rest] for i in range(1, len(items)) for rest in _pairings(items[1:i] + items[i + 1 :])
+    ]
+
+
+def _pairing_tensor(pairs: list[tuple[int, int]], d: int) -> Vector:
+    letters = [""] * 6
+    for letter, (i, j) in zip("abc", pairs, strict=True):
+        letters[i] = letters[j] = letter
+    # δ_ab δ_cd δ_ef in the order of the six indices: the ones sit where paired indices agree.
+    tensor = np.zeros((d,) * 6)
+    for values in np.ndindex(d, d, d):
+        tensor[tuple(values["abc".index(letter)] for letter in letters)] = 1.0
+    return tensor
