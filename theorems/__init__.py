@@ -39,6 +39,9 @@ NAMES: tuple[str, ...] = (
     "singular_point_exists_iff_zero_sum_set_detachable",
     "betti_numbers_sum_over_restrictions",
     "same_component_path_of_knots",
+    "rescaling_orbit_meets_balance_exactly_once",
+    "weights_vanish_together_iff_face_nonempty",
+    "sign_vector_reachable_iff_frozen_signs_agree",
 )
 
 

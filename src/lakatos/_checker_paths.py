@@ -19,6 +19,7 @@ from lakatos._checker_sets import WITNESS, Fact, read_point, read_vector, seen_f
 __all__ = ["check_different_components", "check_path", "check_rescaling"]
 
 _ENDS = ("start", "end", "signs")
+_GOAL = ("target", "activation")  # the activation decides nothing about the balance
 
 
 def check_path(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fact]:
@@ -86,13 +87,13 @@ def check_rescaling(fields: Any, certificate: Mapping[str, Any]) -> dict[str, Fa
     let no edge of S leave it. By (*), c' = Bu makes sum_W c' the sum of u over the edges of S that enter W, which is
     positive if there is such an edge, and 0 if there is none.
     """
-    subject = network_of(fields, "target")
+    subject = network_of(fields, *_GOAL)
     if subject.weights is None:
         raise Invalid("fields: the edges have no weights")
     support = {e for e, w in enumerate(subject.weights) if w != 0}
     goal = read_subject(
         {
-            **{key: fields[key] for key in fields if key not in ("target", "edges")},
+            **{key: fields[key] for key in fields if key not in (*_GOAL, "edges")},
             "edges": [edge[:2] for edge in fields["edges"]],
             "balance": fields.get("target"),
         }
