@@ -14,31 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Certificate
-from .bottlenecks import OneSided, one_sided
-from .certificates import empty_certificate, point_data, sparse_data, witness_data
-from .feasibility import Side, Witness, feasible_point
+from ..core import Certificate, Reason, Undecided
+from .bottlenecks import Bottlenecks, one_sided
+from .certificates import empty_certificate, sparse_data, witness_data
+from .examined import ByDegrees, ByResidual, EdgeMinimum, Examined
+from .feasibility import Side, SparsePoint, Witness, sparse_point
 from .margins import Margin, margin_of
+from .memory import available_memory
 from .network import Network
 from .residual import Residual
 from .structure import every_hidden_node_on_terminal_walk, is_acyclic
 
 __all__ = ["Connectivity", "EdgeMinimum", "connectivity"]
 
-
-@dataclass(frozen=True)
-class EdgeMinimum:
-    """The smallest squared value of one weight on the invariant set.
-
-    `witness` is the set of hidden nodes that keeps the weight away from zero: on the whole set if `minimum` is positive, on
-    its regular part if `minimum` is 0 and `regular_frozen`; otherwise None.
-    """
-
-    edge: int
-    minimum: Fraction
-    regular_frozen: bool
-    witness: Witness | None
-    evidence: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+_BYTES_PER_ENTRY = 200  # of a certificate: two short texts and their place in a dictionary
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,31 +38,46 @@ class Connectivity:
     ----------
     feasible : bool
         Whether the set is non-empty; if not, `empty_witness` shows it and nothing else is set.
-    edges : tuple of EdgeMinimum
-        The edges that were examined one by one; all others are neither frozen nor regular-frozen.
-    regular_feasible : bool or None
-        Whether the set has a regular point.
-    margin : Margin or None
-        For float weights: whether the answer survives their rounding.
+    point : SparsePoint or None
+        Squares of a point of the set.
+    examined : Examined or None
+        The edges that were examined one by one, as arrays.
+    singular_witness : Witness or None
+        Shows, if the set has no regular point, that it has none.
     """
 
     network: Network
     feasible: bool
     empty_witness: Witness | None = None
-    edges: tuple[EdgeMinimum, ...] = ()
-    regular_feasible: bool | None = None
-    certificate: Certificate = field(default=Certificate("", {}), repr=False)
-    margin: Margin | None = None
+    point: SparsePoint | None = field(default=None, repr=False)
+    examined: Examined | None = field(default=None, repr=False)
+    singular_witness: Witness | None = None
+
+    @cached_property
+    def edges(self) -> tuple[EdgeMinimum, ...]:
+        """The edges that were examined one by one, each with its witness; no others are frozen or regular-frozen.
+
+        Raises
+        ------
+        Undecided
+            If there is not enough memory: witnesses that contain each other are all written out.
+        """
+        return () if self.examined is None else _items(self.examined)
 
     @cached_property
     def frozen_edges(self) -> tuple[int, ...]:
         """Edges whose weight never vanishes on the set; their signs tell the components apart."""
-        return tuple(item.edge for item in self.edges if item.minimum > 0)
+        return tuple(self.minima)
 
     @cached_property
     def regular_frozen_edges(self) -> tuple[int, ...]:
         """Edges whose weight never vanishes on the regular part."""
-        return tuple(item.edge for item in self.edges if item.regular_frozen)
+        return tuple(self.examined.edges[self.examined.regular_frozen].tolist()) if self.examined else ()
+
+    @property
+    def regular_feasible(self) -> bool | None:
+        """Whether the set has a regular point; None if it is empty."""
+        return self.singular_witness is None if self.feasible else None
 
     @property
     def connected(self) -> bool | None:
@@ -97,8 +101,44 @@ class Connectivity:
 
     @cached_property
     def minima(self) -> Mapping[int, Fraction]:
-        """Minimum of the squared weight for every frozen edge."""
-        return {item.edge: item.minimum for item in self.edges if item.minimum > 0}
+        """Minimum of the squared weight for every frozen edge, in increasing order of edges."""
+        if self.examined is None:
+            return {}
+        frozen = np.flatnonzero(self.examined.minimum > 0)
+        edges, minima = self.examined.edges[frozen].tolist(), self.examined.minimum[frozen].tolist()
+        return {e: Fraction(x, self.network.denominator) for e, x in zip(edges, minima, strict=True)}
+
+    @cached_property
+    def margin(self) -> Margin | None:
+        """For float weights: whether the answer survives their rounding."""
+        return margin_of(self.network) if self.feasible else None
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What proves all of this, as plain data.
+
+        Raises
+        ------
+        Undecided
+            As for `edges`.
+        """
+        if self.empty_witness is not None:
+            return empty_certificate(self.network, self.empty_witness)
+        assert self.point is not None
+        assert self.examined is not None
+        witness = self.singular_witness
+        return Certificate(
+            "connectivity",
+            {
+                "method": self.examined.method,
+                "point": sparse_data(self.network, dict(self.point.items())),
+                "edges": [_edge_json(self.network, item) for item in self.edges],
+                "regular": {
+                    "nonempty": witness is None,
+                    "witness": None if witness is None else witness_data(self.network, witness),
+                },
+            },
+        )
 
     @cached_property
     def out_bottlenecks(self) -> tuple[int, ...]:
@@ -125,65 +165,31 @@ def connectivity(network: Network) -> Connectivity:
     >>> result.connected, result.frozen_edges, result.minima[2]
     (False, (2,), Fraction(4, 1))
     """
-    point = feasible_point(network)
+    point = sparse_point(network)
     if isinstance(point, Witness):
-        return Connectivity(network, False, point, certificate=empty_certificate(network, point))
-    by_degrees = is_acyclic(network) and every_hidden_node_on_terminal_walk(network)
-    if by_degrees:
-        singular, edges = None, _by_bottlenecks(network)
-    else:
-        residual = Residual(network, point)
-        singular = residual.singular_witness()
-        edges = [
-            EdgeMinimum(
-                s.edge,
-                Fraction(s.minimum, network.denominator),
-                s.regular_frozen,
-                s.witness,
-                {"change": sparse_data(network, s.change)},
+        return Connectivity(network, False, point)
+    if is_acyclic(network) and every_hidden_node_on_terminal_walk(network):
+        sides: dict[Side, Bottlenecks] = {"out": one_sided(network, "out"), "in": one_sided(network, "in")}
+        return Connectivity(network, True, None, point, ByDegrees(network, sides))
+    residual = Residual(network, point.dense(network.edge_count))
+    singular = residual.singular_witness()
+    examined = ByResidual(network, residual.settle(regular=singular is None))
+    return Connectivity(network, True, None, point, examined, singular)
+
+
+def _items(examined: Examined) -> tuple[EdgeMinimum, ...]:
+    budget = available_memory() // _BYTES_PER_ENTRY
+    items = []
+    for i in range(len(examined.edges)):
+        items.append(examined.item(i))
+        budget -= items[-1].size
+        if budget < 0:
+            raise Undecided(
+                Reason.MEMORY,
+                f"the witnesses and flows of {len(items)} of {len(examined.edges)} edges, which contain each other, take all "
+                "memory when written out",
             )
-            for s in residual.settle(regular=singular is None)
-        ]
-    return Connectivity(
-        network,
-        True,
-        None,
-        tuple(edges),
-        singular is None,
-        Certificate(
-            "connectivity",
-            {
-                "method": "degrees" if by_degrees else "residual",
-                "point": point_data(network, point),
-                "edges": [_edge_json(network, item) for item in edges],
-                "regular": {
-                    "nonempty": singular is None,
-                    "witness": None if singular is None else witness_data(network, singular),
-                },
-            },
-        ),
-        margin_of(network),
-    )
-
-
-def _by_bottlenecks(network: Network) -> list[EdgeMinimum]:
-    sides: dict[int, dict[Side, OneSided]] = {}
-    for side in ("out", "in"):
-        for result in one_sided(network, side):
-            sides.setdefault(result.edge, {})[side] = result
-    return [_merge(network, edge, sides[edge]) for edge in sorted(sides)]
-
-
-def _merge(network: Network, edge: int, sides: Mapping[Side, OneSided]) -> EdgeMinimum:
-    """Return the edge's minimum over both sides, with the critical set of the side that attains it."""
-    side = max(sides, key=lambda s: (sides[s].minimum, len(sides[s].critical)))
-    worst = sides[side]
-    witness = None
-    if worst.critical:
-        witness = Witness(side, worst.critical, network.sum_of_balances(worst.critical))
-    flows = {s: sparse_data(network, result.flow) for s, result in sides.items()}
-    minimum = Fraction(worst.minimum, network.denominator)
-    return EdgeMinimum(edge, minimum, witness is not None, witness, {"flows": flows})
+    return tuple(items)
 
 
 def _edge_json(network: Network, item: EdgeMinimum) -> dict[str, Any]:

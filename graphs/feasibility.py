@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -39,6 +40,10 @@ class SparsePoint:
 
     edges: IntArray
     values: npt.NDArray[Any]
+
+    def items(self) -> Iterator[tuple[int, int]]:
+        """Yield the edges where u is positive, with its value."""
+        return zip(self.edges.tolist(), self.values.tolist(), strict=True)
 
     def dense(self, edge_count: int) -> npt.NDArray[Any]:
         """Return the point as an array with an entry for every edge."""

@@ -42,7 +42,8 @@ class Flow:
     @cached_property
     def value(self) -> int:
         """What leaves the source minus what enters it."""
-        return sum(self.flow[self.tail == self.source].tolist()) - sum(self.flow[self.head == self.source].tolist())
+        leaving, entering = (self.flow[end == self.source].tolist() for end in (self.tail, self.head))
+        return int(sum(leaving)) - int(sum(entering))
 
     @cached_property
     def source_side(self) -> BoolArray:
@@ -144,7 +145,7 @@ def _by_networkx(
     import networkx as nx
     from networkx.algorithms.flow import preflow_push
 
-    graph = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     graph.add_nodes_from(range(node_count))
     parallel: dict[tuple[int, int], list[int]] = {}
     for arc, ends in enumerate(zip(tail.tolist(), head.tolist(), strict=True)):

@@ -44,9 +44,8 @@ class Funnels:
         self._following = np.where(self.single, view.head[view.first] if len(view.head) else -1, -1)
         self._closures: dict[int, Closure] = {}
         self._closed = np.zeros(len(self.single), bool)
-        inner = np.flatnonzero(self.single[view.head] & view.network.hidden[view.tail]) if self.single.any() else ()
-        if len(inner):
-            self._settle(inner)
+        if self.single.any():
+            self._settle(np.flatnonzero(self.single[view.head] & view.network.hidden[view.tail]))
 
     def critical_set(self, v: int) -> tuple[int, ...]:
         """Return the largest W that attains the minimum of v, increasing; empty if v is not tight."""
@@ -79,7 +78,8 @@ class Funnels:
         return found
 
     def _children(self, v: int) -> list[int]:
-        return self._kids[self._by_parent.at(v)].tolist()
+        children: list[int] = self._kids[self._by_parent.at(v)].tolist()
+        return children
 
     @cached_property
     def _kids(self) -> IntArray:
@@ -92,6 +92,8 @@ class Funnels:
 
     def _settle(self, inner: IntArray) -> None:
         """Decide all funnels; `inner` are the edges from hidden nodes to nodes with a single outgoing edge."""
+        if not len(inner):
+            return
         tail, head = self.view.tail[inner], self.view.head[inner]
         branching = ~self.single[tail]
         mixed = self._downstream(self._heads_of_caught(tail[branching], head[branching]))
@@ -120,13 +122,16 @@ class Funnels:
         one_root[tail] = root[head]
         caught = all_single
         caught[tail[root[head] != one_root[tail]]] = False
-        return head[caught[tail]]
+        heads: IntArray = head[caught[tail]]
+        return heads
 
     def _downstream(self, nodes: IntArray) -> BoolArray:
         """Return which nodes with a single outgoing edge are among `nodes` or come after one of them."""
         marked = np.zeros(len(self.single), np.int64)
         marked[nodes] = 1
-        return (gathered(self._kids, self._following[self._kids], marked) > 0) & self.single
+        met: BoolArray = gathered(self._kids, self._following[self._kids], marked) > 0
+        met &= self.single
+        return met
 
     def _pass_on(self, mixed: BoolArray) -> None:
         """Decide the funnels that are trees: each node passes on what its own demand leaves of what it receives."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from .balances import volume_of_weights
 from .bottlenecks import one_sided
+from .detours import Detours
 from .feasibility import Side
-from .flows import max_flow
-from .network import Network
-from .structure import every_hidden_node_on_terminal_walk, is_acyclic, merged_ends, reachable
+from .merged import Merged
+from .network import IntArray, Network
+from .structure import every_hidden_node_on_terminal_walk, is_acyclic
 
 __all__ = ["Margin", "margin_of"]
 
@@ -46,66 +50,45 @@ def _by_bottlenecks(network: Network, rounding: float) -> list[int]:
     θ'² lies in [(1−r)²θ², (1+r)²θ²], so the balance of a node lies within (1+r²)c ± 2r(Σ_in θ² + Σ_out θ²). Scaled by 1/r²,
     which is a power of two, these are integers. The bounds cover (1−r)² and (1+r)² because both are 1+r² ∓ 2r.
     """
+    if not (network.hidden & ((network.out_degree == 1) | (network.in_degree == 1))).any():
+        return []
     inverse = round(1 / rounding)
-    c = [int(x) for x in network.require_balance()]
-    volume = _volumes(network)
-    shifted = {
-        sign: np.array([(inverse**2 + 1) * x + sign * 2 * inverse * y for x, y in zip(c, volume, strict=True)], object)
-        for sign in (-1, 1)
-    }
-    possible: set[int] = set()
-    certain: set[int] = set()
+    assert network.weights is not None
+    volume = volume_of_weights(network.tail, network.head, network.hidden, network.weights).astype(object)
+    center, radius = (inverse**2 + 1) * network.require_balance().astype(object), 2 * inverse * volume
+    possible, certain = (np.zeros(network.edge_count, bool) for _ in range(2))
     sides: tuple[tuple[Side, int], ...] = (("out", -1), ("in", 1))
     for side, favorable in sides:
-        possible |= {b.edge for b in one_sided(network, side, shifted[favorable]) if b.minimum}
-        certain |= {b.edge for b in one_sided(network, side, shifted[-favorable]) if b.minimum}
-    return sorted(possible - certain)
-
-
-def _volumes(network: Network) -> list[int]:
-    """Return Σ θ² over all edges at each hidden node, times the denominator of the balance; 0 on terminals."""
-    volume = [0] * network.node_count
-    hidden = network.hidden.tolist()
-    for a, b, square in zip(network.tail.tolist(), network.head.tolist(), _squares(network), strict=True):
-        if hidden[a]:
-            volume[a] += square
-        if hidden[b]:
-            volume[b] += square
-    return volume
-
-
-def _squares(network: Network) -> list[int]:
-    """Return θ² times the denominator of the balance (which is a square) as integers."""
-    assert network.weights is not None
-    weights = network.weights.tolist() if isinstance(network.weights, np.ndarray) else network.weights
-    return [int(Fraction(w) ** 2 * network.denominator) for w in weights]
+        for found, sign in ((possible, favorable), (certain, -favorable)):
+            result = one_sided(network, side, center + sign * radius)
+            found[result.edge[result.minimum > 0]] = True
+    return np.flatnonzero(possible & ~certain).tolist()
 
 
 def _by_residual_flows(network: Network, rounding: float) -> list[int]:
-    """Decide every edge on the point u = θ² with residual capacities at both ends of their intervals."""
+    """Decide every edge that can be frozen at all on the point u = θ², with capacities at both ends of their intervals."""
     inverse = round(1 / rounding)
     low, high = (inverse - 1) ** 2, (inverse + 1) ** 2
-    u = np.array(_squares(network), object)
-    tail, head = merged_ends(network)
-    count = network.node_count + 1
+    merged = Merged(network)
+    weights = network.weights
+    assert isinstance(weights, np.ndarray)  # other weights have no rounding
     sensitive = []
-    for e in np.flatnonzero((u > 0) & (tail != head)).tolist():
-        others = (np.arange(len(u)) != e) & (tail != head)
-        if reachable(count, tail[others], head[others], int(tail[e]))[head[e]]:
+    for e in np.flatnonzero(merged.possible_bridges(np.zeros(0, np.int64)) & (weights != 0)).tolist():
+        if merged.walk(e) is not None:
             continue
-        forward = np.flatnonzero(others)
-        backward = forward[u[forward] > 0]
-        frozen = []
-        for back, demand in ((low, int(u[e]) * high), (high, int(u[e]) * low)):
-            flow = max_flow(
-                count + 1,
-                np.concatenate([[count], tail[forward], head[backward]]),
-                np.concatenate([[tail[e]], head[forward], tail[backward]]),
-                np.concatenate([np.array([demand, *[demand] * len(forward)], object), u[backward] * back]),
-                count,
-                int(head[e]),
-            )
-            frozen.append(flow.value < demand)
+        detours = Detours(merged, e, np.flatnonzero(weights != 0))
+        squares = _squares(network, detours.backward)
+        (amount,) = _squares(network, np.array([e])).tolist()
+        frozen = [
+            detours.flow(amount * demand, squares * back).value < amount * demand
+            for back, demand in ((low, high), (high, low))
+        ]
         if frozen[0] != frozen[1]:
             sensitive.append(e)
     return sensitive
+
+
+def _squares(network: Network, edges: IntArray) -> npt.NDArray[Any]:
+    """Return θ² of these edges times the denominator of the balance (which clears all squares), as integers."""
+    assert isinstance(network.weights, np.ndarray)
+    return np.array([int(Fraction(w) ** 2 * network.denominator) for w in network.weights[edges].tolist()], object)

@@ -48,14 +48,14 @@ def square_sums(
     step = _BITS - 1 - most.bit_length()
     single = highest - lowest < _CLASS
     for top in range(highest, lowest - 1, -_CLASS):
-        sums = _Grid(nodes, step)
+        grid = _Grid(nodes, step)
         for a, b, w in _chunks(tail, head, weights):
             if not single:
                 exponent = np.frexp(w)[1]
                 w = np.where((top - _CLASS < exponent) & (exponent <= top), w, 0.0)
-            sums.add(a, b, np.ldexp(w, -top), sign)
-        total, exponent = sums.total()
-        shift = 2 * (top + bits) + exponent
+            grid.add(a, b, np.ldexp(w, -top), sign)
+        total, scale = grid.total()
+        shift = 2 * (top + bits) + scale
         # A sum of multiples of 4^-bits, hence an integer: shifting to the right drops zeros only.
         totals += total << shift if shift >= 0 else total >> -shift
     return totals, bits
