@@ -86,6 +86,8 @@ EXTERNAL = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]><graphml>&a;
         (BILLION_LAUGHS.encode(), "a DOCTYPE declaration"),
         (BILLION_LAUGHS.encode("utf-16"), "a DOCTYPE declaration"),
         (EXTERNAL.encode(), "a DOCTYPE declaration"),
+        (b"<?xml version='1.0' encoding='F'?><graphml/>", "the declared encoding cannot be read"),
+        (b"<?xml version='1.0' encoding='big5'?><graphml/>", "the declared encoding cannot be read"),
         (b"<graphml>\n<graph", "line 2, column 1: not valid XML: unclosed token"),
         (GRAPHML.format("").encode(), "0 graph elements"),
         (GRAPHML.format('<graph edgedefault="undirected"/>').encode(), "edgedefault='undirected'"),
@@ -150,6 +152,17 @@ def test_a_header_that_declares_more_than_there_is_allocates_nothing(tmp_path: P
         read_network(path)
 
 
+def test_a_header_that_is_no_python_is_refused(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.array([0]))
+    path = tmp_path / "n.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("tail.npy", stream.getvalue().replace(b"(1,)", b"((1,"))
+        file.writestr("head.npy", stream.getvalue())
+    with pytest.raises(InputError, match="array tail: not a NumPy array"):
+        read_network(path)
+
+
 def sparse(folder: Path) -> Path:
     path = folder / "zeros.json"
     with path.open("wb") as file:
@@ -180,6 +193,7 @@ def test_bad_files_are_refused(tmp_path: Path, make: Callable[[Path], Path], mes
         ("b.toml", "h1.0 = 3", r"b\.toml: balance\['h1'\]=.*quote names with dots"),
         ("b.toml", "h = ]", r"b\.toml: not valid TOML: .*line 1"),
         ("b.toml", "h = nan", "not a finite number"),
+        ("b.toml", "h = " + "9" * 5000, "not valid TOML"),
         ("b.json", "[]", r"b\.json: a table from node name to number is needed, got a list"),
         ("b.json", '{"h": "one"}', r"b\.json: balance\['h'\]='one'"),
         ("b.yaml", "h: 1", r"b\.yaml: suffix='\.yaml'"),

@@ -86,6 +86,32 @@ def test_instance_in_the_current_folder(verdict: Data, tmp_path: Path, monkeypat
     assert "changed since" in problems(verdict, tmp_path / "elsewhere")[0]
 
 
+@pytest.mark.parametrize("place", ["../other/neuron.toml", "{}/other/neuron.toml", "link.toml"])
+def test_an_instance_elsewhere_is_not_read(verdict: Data, tmp_path: Path, place: str) -> None:
+    """Its hash is another one, which would be told."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/neuron.toml").write_text(TOML + "\n")
+    (folder / "link.toml").symlink_to(tmp_path / "other/neuron.toml")
+    verdict["instance"] = place.format(tmp_path)
+    assert problems(verdict, folder) == []
+    verdict["instance"] = "other/neuron.toml"
+    assert "changed since" in problems(verdict, tmp_path)[0]
+
+
+def test_links_in_a_circle_end(verdict: Data, tmp_path: Path) -> None:
+    (tmp_path / "neuron.toml").unlink()
+    (tmp_path / "neuron.toml").symlink_to("neuron.toml")
+    assert len(problems(verdict, tmp_path)) <= 1  # a problem, or no file; it depends on the version of Python
+
+
+def test_a_file_too_large_for_an_instance_is_not_read(verdict: Data, tmp_path: Path) -> None:
+    with (tmp_path / "neuron.toml").open("wb") as file:
+        file.truncate(1 << 30)
+    assert "larger than any instance" in problems(verdict, tmp_path)[0]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

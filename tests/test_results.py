@@ -173,6 +173,15 @@ def test_other_documents_are_refused_by_name(change: Any, message: str) -> None:
         results_from_json(change(results_to_json([verdict_with()])))
 
 
+def test_values_nested_beyond_measure_are_refused() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    claim = {"quantity": "q", "relation": "=", "predicted": deep, "resolution": 0}
+    with pytest.raises(InputError, match=r"verdicts\[0\]"):
+        results_from_json(altered(results_to_json([verdict_with()]), claims=[claim]))
+
+
 def altered(document: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**document, "verdicts": [{**document["verdicts"][0], **changes}]}
 

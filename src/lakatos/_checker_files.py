@@ -15,6 +15,8 @@ from lakatos._checker_reading import Invalid, number, show
 
 __all__ = ["instance_problems", "read_json"]
 
+_LARGEST_INSTANCE = 64 << 20
+
 
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file; NaN and infinities are no JSON.
@@ -64,10 +66,20 @@ def instance_problems(verdict: Mapping[str, Any], folder: Path) -> list[str]:
 
 
 def _contents(instance: str, folder: Path) -> list[bytes]:
-    """Return what the file holds, looked up in both folders."""
+    """Return what the file holds, looked up in both folders.
+
+    A result is data of strangers: a path that leads out of the two folders is not followed, so that checking neither reads
+    nor tells anything about other files.
+    """
     try:
-        return [path.read_bytes() for path in (folder / instance, Path(instance)) if path.is_file()]
-    except (OSError, ValueError) as error:
+        here = Path.cwd()
+        paths = [path.resolve() for path in (folder / instance, here / instance)]
+        inside = [path for path in paths if any(path.is_relative_to(top.resolve()) for top in (folder, here))]
+        files = [path for path in inside if path.is_file()]
+        if any(path.stat().st_size > _LARGEST_INSTANCE for path in files):
+            raise Invalid(f"instance={show(instance)}: larger than any instance file")
+        return [path.read_bytes() for path in files]
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links in a circle
         raise Invalid(f"instance={show(instance)}: {show(str(error))}") from None
 
 

@@ -62,6 +62,10 @@ def _refuse_doctype(content: bytes) -> None:
     except expat.ExpatError as error:
         message = expat.ErrorString(error.code)
         raise InputError(f"line {error.lineno}, column {error.offset + 1}: not valid XML: {message}") from None
+    except InputError:
+        raise
+    except (LookupError, ValueError) as error:  # of Python's codecs, for an encoding that expat asks them for
+        raise InputError(f"the declared encoding cannot be read ({error}); save it as UTF-8") from None
 
 
 def _local(element: ElementTree.Element) -> str:

@@ -74,7 +74,7 @@ def results_from_json(document: Any) -> tuple[Verdict, ...]:
             verdicts.append(_verdict_from_json(record))
         except KeyError as error:
             raise InputError(f"verdicts[{i}]: the key {error} is missing") from None
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError, RecursionError) as error:
             raise InputError(f"verdicts[{i}]: {error}") from None
     return tuple(verdicts)
 
@@ -121,8 +121,8 @@ def value_from_json(data: Json) -> Value:
     return data
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` to the file `path` (UTF-8): after a crash it holds either the old content or all of the new one.
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write `content` to the file `path`, text as UTF-8: after a crash it holds either the old content or all of the new one.
 
     Raises
     ------
@@ -135,8 +135,8 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     # A rename is atomic only within one file system, so the new content is first written beside the old.
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with draft.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
