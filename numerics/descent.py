@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 from torch.func import grad_and_value, vmap
 
 from ..core import InputError, Reason, Undecided
+from ..graphs.training_fields import MethodName
 from .forward import LOSSES
 
-__all__ = ["METHODS", "Method", "MethodName", "Objective", "Step", "descend"]
-
-MethodName: TypeAlias = Literal["gd", "heavy_ball", "adam", "adamw", "rmsprop", "sign", "clip_entries", "clip_norm"]
+__all__ = ["METHODS", "Method", "Objective", "Step", "descend"]
 
 METHODS: tuple[str, ...] = get_args(MethodName)
 """Names of the methods; what they do is said at `Method`."""

@@ -42,6 +42,7 @@ NAMES: tuple[str, ...] = (
     "rescaling_orbit_meets_balance_exactly_once",
     "weights_vanish_together_iff_face_nonempty",
     "sign_vector_reachable_iff_frozen_signs_agree",
+    "balance_decays_exponentially_of_weight_decay_flow",
 )
 
 

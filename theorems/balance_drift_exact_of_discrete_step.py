@@ -43,12 +43,12 @@ from ..core import (
     Variant,
 )
 from ..graphs.structure import is_acyclic
-from ..numerics.descent import MethodName
-from ..numerics.training import HOMOGENEOUS, TrainingFields
+from ..graphs.training_fields import HOMOGENEOUS, MethodName, TrainingFields
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from ..numerics.descent import Method
     from ..testing import Fields
 
 FAMILY = "invariant_sets"
@@ -103,10 +103,10 @@ class Instance(TrainingFields):
         """Whether small steps follow gradient flow, without penalty and on all data, from the very start."""
         return self.decay == 0 and self.batch is None and self.method != "heavy_ball"
 
-    def method_at(self, rate: Fraction) -> numerics.descent.Method:
-        """The method with another rate."""
-        numbers = (float(x) for x in (rate, self.momentum, self.decay, self.clip))
-        return numerics.descent.Method(self.method, *numbers)
+
+def _method(instance: Instance, rate: Fraction) -> Method:
+    numbers = (float(x) for x in (rate, instance.momentum, instance.decay, instance.clip))
+    return numerics.descent.Method(instance.method, *numbers)
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
@@ -148,9 +148,10 @@ def predict(instance: Instance) -> Prediction:
 def measure(instance: Instance, seed: int, device: str) -> Measurement:
     """Trajectories in floating point. All that is random belongs to the instance, so the seed plays no part."""
     network = instance.network
-    objective, start = instance.objective(device, instance.batch), instance.start(device)
+    problem = numerics.training.problem_of(instance, device)
+    objective, start = problem.objective(instance.batch), problem.start
     B = numerics.balances.Balances(network, device=device)
-    method = instance.method_at(instance.rate)
+    method = _method(instance, instance.rate)
     kept = min(instance.steps, EXACT_STEPS)
     followed = numerics.drift.follow(objective, start, B, method, instance.steps, keep=kept)
     # Rounding of a step is at most 8 n eps of the summands, n the length of the longest sum, and that of steps adds up.
@@ -163,11 +164,11 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     }
     estimates["recursion_defect"] = Estimate(followed.recursion_defect, instance.steps * rounding, "floating point")
     if instance.decay == 0:
-        half = instance.method_at(instance.rate / 2)
+        half = _method(instance, instance.rate / 2)
         defect = numerics.drift.one_step_defect(objective, start, B, method, half)
         estimates["one_step_defect"] = Estimate(defect, 8 * rounding, "one step beside one at half the rate")
     if instance.follows_the_flow:
-        runs = [(instance.method_at(instance.rate / 2**k), instance.steps * 2**k) for k in range(HALVINGS + 1)]
+        runs = [(_method(instance, instance.rate / 2**k), instance.steps * 2**k) for k in range(HALVINGS + 1)]
         if (verdict := numerics.drift.drift_order(objective, start, B, runs).verdict) is not None:
             estimates["small_step_limit"] = Estimate(
                 verdict, 0.0, f"drift up to a fixed time, rate halved {HALVINGS} times"
@@ -177,13 +178,14 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
 
 def _predicted(instance: Instance, recursion: Recursion) -> Prediction:
     network = instance.network
-    data, targets = instance.exact_data(), instance.exact_targets()
+    problem = numerics.training.problem_of(instance)
+    data, targets = problem.exact_data(), problem.exact_targets()
     size = instance.batch or len(data)
     batches = []
     for k in range(min(instance.steps, EXACT_STEPS)):
         rows = [(k * size + i) % len(data) for i in range(size)]
         batches.append(([data[i] for i in rows], [targets[i] for i in rows]))
-    start = instance.exact_start()
+    start = problem.exact_start()
     steps = theory.steps.exact_steps(
         network,
         start,

@@ -21,12 +21,17 @@ from ..core import InputError, Reason, Undecided
 from ..graphs.network import Network
 from ..graphs.structure import topological_order
 
-__all__ = ["ExactStep", "Rule", "drift_residuals", "exact_gradient", "exact_steps", "node_sums"]
+__all__ = ["ExactStep", "Rule", "drift_residuals", "exact_gradient", "exact_steps", "law_remainder", "node_sums"]
 
 Rule: TypeAlias = Literal["gd", "heavy_ball"]
 Rows: TypeAlias = Sequence[Sequence[Fraction]]
 
-_SLOPES = {"relu": (0, 0), "leaky_relu": (Fraction(1, 10), Fraction(1, 10)), "abs": (-1, 0), "identity": (1, 1)}
+_SLOPES = {
+    "relu": (Fraction(0), Fraction(0)),
+    "leaky_relu": (Fraction(1, 10), Fraction(1, 10)),
+    "abs": (Fraction(-1), Fraction(0)),
+    "identity": (Fraction(1), Fraction(1)),
+}
 """The slope for z < 0 and the one taken at z = 0; for z > 0 it is 1."""
 
 _MOST_BITS = 4_000_000  # of all weights together; beyond, exact steps take minutes
@@ -83,7 +88,7 @@ def drift_residuals(network: Network, rule: Rule) -> dict[str, sympy.Expr]:
             # A symbol apart keeps the two residuals from canceling each other.
             left = at(node, squares(after)) - claimed + sympy.Symbol("u") * left_q
         law = sympy.expand(at(node, [a * b for a, b in zip(position, g, strict=True)]))
-        residuals[network.names[node]] = _modulo(sympy.expand(left), law, g)
+        residuals[network.names[node]] = law_remainder(sympy.expand(left), law, g)
     return residuals
 
 
@@ -118,7 +123,7 @@ def exact_gradient(
     order = topological_order(network)
     if order is None:
         raise InputError("edges: the network has a directed cycle; remove one of its edges")
-    negative, at_zero = (Fraction(slope) for slope in _SLOPES[activation])
+    negative, at_zero = _SLOPES[activation]
     into: dict[int, list[tuple[int, int]]] = {v: [] for v in range(network.node_count)}
     for e, (a, b) in enumerate(zip(network.tail.tolist(), network.head.tolist(), strict=True)):
         into[b].append((e, a))
@@ -192,8 +197,8 @@ def node_sums(network: Network, values: Sequence[Fraction]) -> tuple[Fraction, .
     return tuple(total[v] for v in network.hidden_nodes.tolist())
 
 
-def _modulo(polynomial: sympy.Expr, law: sympy.Expr, gradient: Sequence[sympy.Symbol]) -> sympy.Expr:
-    """Return the remainder of `polynomial` by `law`, which is linear in the gradient."""
+def law_remainder(polynomial: sympy.Expr, law: sympy.Expr, gradient: Sequence[sympy.Symbol]) -> sympy.Expr:
+    """Return the remainder of `polynomial` on division by `law`, which is linear in the gradient: 0 if the law implies 0."""
     involved = [g for g in gradient if law.has(g)]
     if not involved:
         return polynomial
