@@ -7,7 +7,9 @@ diag(d_i²) U, and `least_norm_costs`, a least-squares problem in the weights fo
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +23,7 @@ __all__ = [
     "Costs",
     "FloatArray",
     "Ridge",
+    "floats",
     "least_norm_costs",
     "least_norm_weights",
     "realization_costs",
@@ -180,8 +183,12 @@ def least_norm_costs(F: npt.ArrayLike, D: npt.ArrayLike, U: npt.ArrayLike, A: np
 
 def least_norm_weights(M: FloatArray, b: FloatArray) -> FloatArray:
     """Return the w of least norm that minimizes ‖M w − b‖."""
-    solution: FloatArray = np.linalg.lstsq(M, b, rcond=max(M.shape) * EPS)[0]
-    return solution
+    return np.asarray(np.linalg.lstsq(M, b, rcond=max(M.shape) * EPS)[0], np.float64)
+
+
+def floats(rows: Sequence[Sequence[Fraction | int]]) -> FloatArray:
+    """Return exact rows as an array, each number rounded to the nearest float."""
+    return np.array([[float(x) for x in row] for row in rows], np.float64)
 
 
 def swap_costs(costs: FloatArray) -> FloatArray:

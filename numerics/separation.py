@@ -41,17 +41,22 @@ def separation_law(distances: FloatArray, m: int, k: int, sigma: float) -> Inter
     return kolmogorov_smirnov(close, lambda x: -np.expm1(-x))
 
 
-def input_shifts(U: FloatArray, a: int, b: int, m: int, *, sigma: float, replicates: int, seed: int) -> FloatArray:
-    """Return ‖F (P_τ − 1) U‖² for the exchange τ of inputs a and b and F with independent N(0, σ²), for each replicate."""
+def input_shifts(
+    U: FloatArray, a: int, b: int, m: int, *, sigma: float, replicates: int, seed: int, keep: float = 1.0
+) -> FloatArray:
+    """Return ‖F (P_τ − 1) U‖² for the exchange τ of inputs a and b, for each replicate.
+
+    F is m × n with independent entries: N(0, σ²) with probability `keep`, otherwise 0.
+    """
     exchanged = U.copy()
     exchanged[[a, b]] = U[[b, a]]
     generator = np.random.default_rng(seed)
-    return np.array(
-        [
-            float(((sigma * generator.standard_normal((m, len(U))) @ (exchanged - U)) ** 2).sum())
-            for _ in range(replicates)
-        ]
-    )
+    shape = (m, len(U))
+    shifts = []
+    for _ in range(replicates):
+        F = sigma * generator.standard_normal(shape) * (generator.random(shape) < keep)
+        shifts.append(float(((F @ (exchanged - U)) ** 2).sum()))
+    return np.array(shifts)
 
 
 def input_shift_law(shifts: FloatArray, scale: float, m: int) -> tuple[Interval, Interval]:

@@ -96,7 +96,7 @@ class Support:
     @property
     def dimension(self) -> int:
         """k."""
-        return self.basis.shape[1]
+        return int(self.basis.shape[1])
 
 
 def data_subspace(X: npt.ArrayLike, *, kind: SupportKind = "linear", explained: float = 0.9) -> Support:

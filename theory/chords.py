@@ -15,6 +15,7 @@ import sympy
 from .matrices import Rows, Vector, dot, square
 
 __all__ = [
+    "PI",
     "SHARP_CONSTANT",
     "arc_cosine_residual",
     "deviation_bound",
@@ -26,8 +27,10 @@ __all__ = [
     "tent",
     "tent_integral_residual",
     "tent_maximum",
+    "theta",
 ]
 
+PI = sympy.pi
 theta, u, lam = sympy.symbols("theta u lambda", positive=True)
 
 SHARP_CONSTANT = 1 / sympy.sqrt(3 * sympy.pi)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import mpmath
 import sympy
 
 __all__ = [
+    "HALF",
     "cap_measure",
     "cap_measure_symbolic",
     "hermite_tail",
@@ -16,6 +16,9 @@ __all__ = [
     "missed_energy",
     "reach_probability",
 ]
+
+HALF = sympy.Rational(1, 2)
+"""E relu(z)²."""
 
 
 def cap_measure(angle: float, k: int) -> float:
@@ -83,20 +86,20 @@ def hermite_tail(start: int) -> sympy.Expr:
     >>> hermite_tail(2), hermite_tail(4)
     (1/4 - 1/(2*pi), 1/4 - 3/(4*pi))
     """
-    return sympy.expand(sympy.Rational(1, 2) - sum(hermite_weight(j) for j in range(start)))
+    return sympy.expand(HALF - sum(hermite_weight(j) for j in range(start)))
 
 
-def missed_energy(power: Fraction, cosine: float, start: int, *, terms: int = 60) -> float:
+def missed_energy(power: float, cosine: float, start: int, *, terms: int = 60) -> float:
     """Return Σ_{j ≥ J} κ_j² (1 − P q^j)₊² for j up to `terms`, and the rest bounded below by its first factor.
 
     Examples
     --------
-    >>> round(missed_energy(Fraction(1, 2), 1.0, 0), 12)
+    >>> round(missed_energy(0.5, 1.0, 0), 12)
     0.125
     """
 
     def factor(j: int) -> float:
-        return max(1.0 - float(power) * cosine**j, 0.0) ** 2
+        return max(1.0 - power * cosine**j, 0.0) ** 2
 
     listed = sum(float(hermite_weight(j)) * factor(j) for j in range(start, terms))
     return listed + float(hermite_tail(terms)) * factor(terms)

@@ -44,6 +44,7 @@ __all__ = [
     "lagrangian_residual",
     "least_weights",
     "ridge",
+    "same_costs",
     "sensitivity",
     "swap_residual",
 ]
@@ -120,6 +121,30 @@ def _table(centers: Rows, grams: Sequence[Rows], features: Rows, kind: str) -> C
     displacements = tuple(tuple(subtract(a, v) for a in features) for v in centers)
     solutions = tuple(tuple(solve(S, b) for b in row) for S, row in zip(grams, displacements, strict=True))
     return CostTable(solutions, displacements, kind)
+
+
+def same_costs(layer: LayerFields, i: int, j: int) -> bool:
+    """Return whether neurons i and j have the same cost for every feature, by exact comparison at enough features.
+
+    Where it is finite the cost is a quadratic function, and those are determined by their values at v, v + S e_p and
+    v + S (e_p + e_q): at the corners of a triangle in every pair of directions.
+
+    Examples
+    --------
+    >>> one = Fraction(1)
+    >>> layer = LayerFields(U=((one,),), F=((one,), (one,)), D=((one,), (-one,)))
+    >>> same_costs(layer, 0, 1)
+    True
+    """
+    probes = (*_probes(layer, i), *_probes(layer, j))
+    costs = cost_table(layer, probes).costs
+    return costs[i] == costs[j]
+
+
+def _probes(layer: LayerFields, i: int) -> Rows:
+    v, S = layer.centers[i], layer.grams[i]
+    steps = [*S, *(tuple(x + y for x, y in zip(S[p], S[q], strict=True)) for p in range(len(S)) for q in range(p))]
+    return (v, *(tuple(x + y for x, y in zip(v, step, strict=True)) for step in steps))
 
 
 def least_weights(layer: LayerFields, i: int, multiplier: Vector) -> Vector:

@@ -14,7 +14,7 @@ __all__ = ["featured_layers", "permuted_layers"]
 
 
 @st.composite
-def featured_layers(draw: st.DrawFn, **options: Any) -> Fields:
+def featured_layers(draw: st.DrawFn, /, **options: Any) -> Fields:
     """Return a layer as `masked_layers` does, with up to three features ``A`` in the coordinates of U.
 
     Examples
@@ -30,7 +30,7 @@ def featured_layers(draw: st.DrawFn, **options: Any) -> Fields:
 
 
 @st.composite
-def permuted_layers(draw: st.DrawFn, *, is_spread: bool = False, **options: Any) -> Fields:
+def permuted_layers(draw: st.DrawFn, /, *, is_spread: bool = False, **options: Any) -> Fields:
     """Return a layer with a feature that each neuron realizes, as ``A``, and a ``permutation`` of the neurons.
 
     Parameters

@@ -1,0 +1,119 @@
+"""If all neurons have one Gram matrix, the sensitivity to a permutation is linear in the centers.
+
+Hypotheses
+----------
+U has orthonormal columns; all S_i are equal; every neuron can have the feature that π gives it.
+
+Statement
+---------
+Δ_π = 2 Σ_i ⟨a_i − a_π(i), S† v_i⟩. It vanishes for all features and permutations iff all centers agree.
+
+Proof idea
+----------
+Expand (a − v)ᵀ S† (a − v): the terms quadratic in a, and those in v, are the same for both assignments.
+
+Source
+------
+Ours; the sensitivity is defined by Bürgin, Herbst, Lin, Jegelka (2026).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from .. import theory
+from ..core import Claim, Derivation, Hypothesis, Prediction, Provenance, Relation, Source, Variant
+from ..theory.layers import PermutedFields
+from ..theory.matrices import dot, solve, subtract
+from .permutation_sensitivity_is_a_weight_norm_difference import measure
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
+
+__all__ = ["FAMILY", "IDS", "SOURCE", "VARIANTS", "Instance", "derive", "hypotheses", "instances", "measure", "predict"]
+
+FAMILY = "identifiability"
+IDS = ("B1c",)
+SOURCE = Source(("burgin2026",), Provenance.OURS)
+
+RESOLUTION = 1e-9  # relative to 1 + Σ|C|, since Δ cancels
+
+Instance = PermutedFields
+
+
+def hypotheses(instance: PermutedFields) -> tuple[Hypothesis, ...]:
+    return (instance.orthonormal(), instance.common_gram, _realizable(instance))
+
+
+def _realizable(instance: PermutedFields) -> Hypothesis:
+    costs = theory.realization.cost_table(instance, instance.A).costs
+    finite = all(math.isfinite(costs[i][j]) and math.isfinite(costs[i][i]) for i, j in enumerate(instance.permutation))
+    return Hypothesis("every neuron can have its own feature and the one it is given", finite, "costs are finite")
+
+
+def derive(instance: PermutedFields) -> Derivation:
+    """Δ_(12) − 2(a₁ − a₂)ᵀ P (v₁ − v₂) for symbols, P symmetric; every permutation is handled the same way."""
+    return Derivation(
+        "Δ_(12) − 2(a₁ − a₂)ᵀ S⁻¹ (v₁ − v₂) = 0",
+        str(theory.realization.swap_residual()),
+        r"\Delta_\pi = 2\sum_i \langle a_i - a_{\pi(i)}, S^\dagger v_i\rangle",
+    )
+
+
+def predict(instance: PermutedFields) -> Prediction:
+    return _claims(instance, 2)
+
+
+def _claims(instance: PermutedFields, factor: int) -> Prediction:
+    table = theory.realization.cost_table(instance, instance.A)
+    total = Fraction(0)
+    for i, j in enumerate(instance.permutation):
+        # S† v is not rational in general, but only differences of realizable features meet it.
+        change = solve(instance.grams[i], subtract(instance.A[i], instance.A[j])).x
+        if change is None:
+            total = Fraction(0)
+            break
+        total += factor * dot(change, _reachable_part(instance, i))
+    scale = sum(float(x) for row in table.costs for x in row if math.isfinite(x))
+    claim = Claim("sensitivity", Relation.EQUAL, total, RESOLUTION * (1 + scale))
+    return Prediction((claim,), (table.certificate,))
+
+
+def _reachable_part(instance: PermutedFields, i: int) -> tuple[Fraction, ...]:
+    """The orthogonal projection of v_i on im S_i: S x with S S x = S v."""
+    S, v = instance.grams[i], instance.centers[i]
+    squared = tuple(tuple(dot(row, column) for column in S) for row in S)
+    x = solve(squared, tuple(dot(row, v) for row in S)).x
+    assert x is not None
+    return tuple(dot(row, x) for row in S)
+
+
+def instances() -> SearchStrategy[Fields]:
+    from ..testing import permuted_layers
+
+    return permuted_layers(is_spread=True)
+
+
+def _layers_of_any_scale() -> SearchStrategy[Fields]:
+    from ..testing import permuted_layers
+
+    return permuted_layers()
+
+
+_LINE = {"U": [[1]], "F": [[0], [1]], "D": [[1], [1]], "A": [[0], [3]], "permutation": [1, 0]}
+
+VARIANTS = {
+    "factor_one": Variant(
+        "Δ = Σ ⟨a_i − a_π(i), S† v_i⟩", predict=lambda instance: _claims(instance, 1), examples=(_LINE,)
+    ),
+    "unequal_grams": Variant(
+        "the formula also for neurons with different Gram matrices",
+        hypotheses=lambda instance: (instance.orthonormal(), _realizable(instance)),
+        instances=_layers_of_any_scale,
+        examples=({**_LINE, "F": [[0], [0]], "D": [[1], [2]], "A": [[1], [2]]},),
+    ),
+}
