@@ -44,7 +44,7 @@ class Funnels:
         self._following = np.where(self.single, view.head[view.first] if len(view.head) else -1, -1)
         self._closures: dict[int, Closure] = {}
         self._closed = np.zeros(len(self.single), bool)
-        if self.single.any():
+        if self.single.any() and self._may_be_larger():
             self._settle(np.flatnonzero(self.single[view.head] & view.network.hidden[view.tail]))
 
     def critical_set(self, v: int) -> tuple[int, ...]:
@@ -90,13 +90,27 @@ class Funnels:
     def _by_parent(self) -> Adjacency:
         return Adjacency.by(self._following[self._kids], len(self.single))
 
+    def _may_be_larger(self) -> bool:
+        """Return False only if every funnel is a single node: then no edge leads from one of `single` to another, and no node
+        has all its edges to one of them. As in dense layers, a look at two edges of each node tells.
+        """
+        if len(self._kids):
+            return True
+        view = self.view
+        another = np.full(len(self.single), -1)
+        another[view.tail] = view.head
+        leading = np.flatnonzero(view.network.hidden & (view.degree > 0))
+        heads = another[leading]
+        return bool((self.single[heads] & (view.head[view.first[leading]] == heads)).any())
+
     def _settle(self, inner: IntArray) -> None:
         """Decide all funnels; `inner` are the edges from hidden nodes to nodes with a single outgoing edge."""
         if not len(inner):
             return
         tail, head = self.view.tail[inner], self.view.head[inner]
         branching = ~self.single[tail]
-        mixed = self._downstream(self._heads_of_caught(tail[branching], head[branching]))
+        caught_tail, caught_head = self._caught(tail[branching], head[branching])
+        mixed = self._downstream(caught_head) & self._is_larger(caught_tail, caught_head)
         entered = self._downstream(head[branching])
         self._pass_on(mixed)
         self._closed |= self.single & ~mixed & ~entered
@@ -105,14 +119,14 @@ class Funnels:
         for v in nodes[np.argsort(self.view.rank[nodes])].tolist():
             self._solve(v, remaining)
 
-    def _heads_of_caught(self, tail: IntArray, head: IntArray) -> IntArray:
-        """Return the heads of branching nodes all of whose edges lead into one tree.
+    def _caught(self, tail: IntArray, head: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the edges of branching nodes all of whose edges lead into one tree.
 
         The funnel of v is a tree unless it holds a branching node. The one of these that is nearest to v has all its heads in
         the tree of v, so v is one of these heads or comes after one of them.
         """
         if not len(tail):
-            return head
+            return tail, head
         root = np.arange(len(self.single))
         root[self._kids] = self._following[self._kids]
         while not np.array_equal(further := root[root], root):
@@ -122,8 +136,19 @@ class Funnels:
         one_root[tail] = root[head]
         caught = all_single
         caught[tail[root[head] != one_root[tail]]] = False
-        heads: IntArray = head[caught[tail]]
-        return heads
+        edges = caught[tail]
+        return tail[edges], head[edges]
+
+    def _is_larger(self, tail: IntArray, head: IntArray) -> BoolArray:
+        """Return which funnels hold more than one node, given the edges of caught branching nodes."""
+        larger = np.zeros(len(self.single), bool)
+        larger[self._following[self._kids]] = True
+        one_head = np.full(len(self.single), -1)
+        one_head[tail] = head
+        other = np.zeros(len(self.single), bool)
+        other[tail[head != one_head[tail]]] = True
+        larger[one_head[tail[~other[tail]]]] = True
+        return larger
 
     def _downstream(self, nodes: IntArray) -> BoolArray:
         """Return which nodes with a single outgoing edge are among `nodes` or come after one of them."""

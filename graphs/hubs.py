@@ -17,24 +17,29 @@ from .network import IntArray
 
 __all__ = ["Hubs", "with_hubs"]
 
+_Arcs = npt.NDArray[np.integer[Any]]
+
 _FEWEST = 64  # arcs in a block below which a hub is not worth its bookkeeping
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Tails and heads of a block; the arc from ``tails[i]`` to ``heads[j]`` is ``arcs[i, j]`` of the original arcs."""
+    """Tails and heads of a block; the arc from ``tails[i]`` to ``heads[j]`` is number ``arcs[j, i]`` originally."""
 
     tails: IntArray
     heads: IntArray
-    arcs: npt.NDArray[np.integer[Any]]
+    arcs: _Arcs
 
 
 @dataclass(frozen=True, eq=False)
 class Hubs:
-    """The graph with hubs: nodes ``node_count`` and above are hubs, and parallel arcs are dropped."""
+    """The graph with hubs, numbered after all other nodes, and without parallel arcs: arcs `tail`, `head`.
 
-    node_count: int
-    plain: npt.NDArray[np.integer[Any]]
+    The first of these are the original arcs `plain`; then, block by block, those from its tails to its hub and from there to
+    its heads.
+    """
+
+    plain: _Arcs
     blocks: tuple[_Block, ...]
     tail: IntArray
     head: IntArray
@@ -51,14 +56,14 @@ class Hubs:
             cuts = np.unique(np.concatenate(ends))
             pieces = np.diff(cuts, prepend=cuts[:1] * 0)
             i, j = (np.searchsorted(shares, cuts) for shares in ends)
-            arcs.append(block.arcs[i[pieces > 0], j[pieces > 0]])
+            arcs.append(block.arcs[j[pieces > 0], i[pieces > 0]])
             amounts.append(pieces[pieces > 0])
             count += both
         return np.concatenate(arcs), np.concatenate(amounts)
 
 
 def with_hubs(tail: IntArray, head: IntArray, node_count: int) -> Hubs:
-    """Return the graph with a hub for every block of at least 64 arcs whose tails have the same set of heads.
+    """Return the graph with a hub for every block of at least 64 arcs whose heads have the same set of tails.
 
     Examples
     --------
@@ -67,14 +72,13 @@ def with_hubs(tail: IntArray, head: IntArray, node_count: int) -> Hubs:
     >>> len(hubs.tail), hubs.head[:3].tolist()
     (30, [30, 30, 30])
     """
-    order = Adjacency.by(head, node_count).arc
-    order = order[Adjacency.by(tail[order], node_count).arc]
+    order = _sorted_by_head_and_tail(tail, head, node_count)
     t, h = tail[order], head[order]
     distinct = np.ones(len(order), bool)
     distinct[1:] = (t[1:] != t[:-1]) | (h[1:] != h[:-1])
-    order, t, h = order[distinct], t[distinct], h[distinct]
-    start = np.flatnonzero(np.diff(t, prepend=-1))
-    blocks = _blocks(order, t, h, start, np.diff(start, append=len(t)))
+    if not distinct.all():
+        order, t, h = order[distinct], t[distinct], h[distinct]
+    blocks = _blocks(order, t, h)
     left = np.ones(len(tail), bool)
     for block in blocks:
         left[block.arcs] = False
@@ -84,18 +88,27 @@ def with_hubs(tail: IntArray, head: IntArray, node_count: int) -> Hubs:
         hub = node_count + i
         tails += [block.tails, np.full(len(block.heads), hub)]
         heads += [np.full(len(block.tails), hub), block.heads]
-    return Hubs(node_count, plain, tuple(blocks), np.concatenate(tails), np.concatenate(heads))
+    return Hubs(plain, tuple(blocks), np.concatenate(tails), np.concatenate(heads))
 
 
-def _blocks(
-    order: npt.NDArray[np.integer[Any]], tail: IntArray, head: IntArray, start: IntArray, degree: IntArray
-) -> list[_Block]:
-    """Return the blocks among rows of sorted arcs; row r is the arcs from ``start[r]`` on, all with the same tail."""
+def _sorted_by_head_and_tail(tail: IntArray, head: IntArray, node_count: int) -> _Arcs:
+    rising = (head[1:] > head[:-1]) | ((head[1:] == head[:-1]) & (tail[1:] >= tail[:-1]))
+    if rising.all():
+        return np.arange(len(tail))
+    order = Adjacency.by(tail, node_count).arc
+    by_both: _Arcs = order[Adjacency.by(head[order], node_count).arc]
+    return by_both
+
+
+def _blocks(order: _Arcs, tail: IntArray, head: IntArray) -> list[_Block]:
+    """Return the blocks among rows of arcs with the same head; arc ``order[i]`` is the i-th by head and tail."""
     if not len(tail):
         return []
-    # Rows with equal sets of heads have equal sums of random numbers; whether the sets are equal is then looked at.
-    random = np.random.default_rng(0).integers(1 << 63, size=int(head.max()) + 1, dtype=np.uint64)
-    signature = np.add.reduceat(random[head], start)
+    start = np.append(0, np.flatnonzero(head[1:] != head[:-1]) + 1)
+    degree = np.diff(start, append=len(tail))
+    # Rows with equal sets of tails have equal sums of random numbers; whether the sets are equal is then looked at.
+    random = np.random.default_rng(0).integers(1 << 63, size=int(tail.max()) + 1, dtype=np.uint64)
+    signature = np.add.reduceat(random[tail], start)
     _, group, size = np.unique(signature, return_inverse=True, return_counts=True)
     rows_by_group = Adjacency.by(group, len(size))
     blocks = []
@@ -106,8 +119,8 @@ def _blocks(
         if width < 2 or len(rows) * width < _FEWEST:
             continue
         places = start[rows][:, None] + np.arange(width)
-        same = (head[places] == head[places[0]]).all(axis=1)
+        same = (tail[places] == tail[places[0]]).all(axis=1)
         if same.sum() > 1:
             places = places[same]
-            blocks.append(_Block(tail[places[:, 0]], head[places[0]], order[places]))
+            blocks.append(_Block(tail[places[0]], head[places[:, 0]], order[places]))
     return blocks

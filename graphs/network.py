@@ -26,6 +26,7 @@ __all__ = ["BoolArray", "IntArray", "Network", "as_name", "balance_of_weights"]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+_CHUNK = 1 << 16  # edges at a time where all of their numbers would take new memory
 _MOST_NODES = 1 << 31  # node numbers that searches in sparse matrices can hold
 
 
@@ -316,7 +317,9 @@ class Network:
 def _first_at(ends: IntArray, node_count: int) -> IntArray:
     first = np.full(node_count, -1)
     # Of several values for one place the last is kept, so the edges are taken backwards.
-    first[ends[::-1]] = np.arange(len(ends))[::-1]
+    for stop in range(len(ends), 0, -_CHUNK):
+        start = max(0, stop - _CHUNK)
+        first[ends[start:stop][::-1]] = np.arange(stop - 1, start - 1, -1)
     return first
 
 

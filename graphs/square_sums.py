@@ -99,17 +99,20 @@ class _Grid:
         """Add the squares of weights of absolute value below 1 at their heads, `sign` times those at their tails."""
         high, low = _exact_squares(weights)
         tails, heads = _Runs(tail), _Runs(head)
+        has_low = bool(low.any())  # squares of single-precision weights do not round
         k = 0
-        while high.any() or low.any():
+        while has_low or high.any():
             if k == len(self.levels):
                 self.levels.append(np.zeros(self.nodes))
             # Adding and subtracting 1.5 * 2^52 units rounds to whole units; what is left is at most half a unit.
             shift = 1.5 * 2.0 ** (_BITS - 1 - self.step * (k + 1))
             piece = (high + shift) - shift
             high -= piece
-            rest = (low + shift) - shift
-            low -= rest
-            piece += rest
+            if has_low:
+                rest = (low + shift) - shift
+                low -= rest
+                piece += rest
+                has_low = bool(low.any())
             heads.add(self.levels[k], piece)
             tails.add(self.levels[k], piece if sign > 0 else -piece)
             k += 1
@@ -128,8 +131,9 @@ class _Runs:
 
     def __init__(self, index: _Ints) -> None:
         self.index = index
-        self.starts = np.flatnonzero(np.diff(index, prepend=-1))
-        self.long = len(index) > _LONG_RUNS * len(self.starts)
+        changes = index[1:] != index[:-1]
+        self.long = len(index) > _LONG_RUNS * (1 + np.count_nonzero(changes))
+        self.starts = np.append(0, np.flatnonzero(changes) + 1) if self.long else index[:0]
 
     def add(self, table: _Floats, values: _Floats) -> None:
         """Add `values` to the entries of `table`; no sum rounds, so their order does not matter."""
