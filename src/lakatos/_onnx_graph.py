@@ -66,6 +66,8 @@ class GraphReader:
         }
         if node.op_type == "Constant":
             return (self._constant(node, attributes),)
+        if undefined := [name for name in node.input if name and name not in known]:
+            raise InputError(f"{self.scales.where}: {node.op_type}: input {undefined[0]!r} is not defined before it")
         operands = [known[name] if name else None for name in node.input]
         if node.op_type == "If":
             return self._branch(operands[0], attributes, known)

@@ -53,6 +53,10 @@ def network_from_onnx(path: Path, *, vanishing_epsilon: bool = False) -> ModelNe
             if isinstance(error, InputError):
                 raise
             failure = failure or error
+        except (AttributeError, IndexError, KeyError, TypeError):
+            # A file that breaks the rules of the format is bad input; anything else is a defect of ours.
+            _require_valid(model)
+            raise
     raise InputError(f"shapes do not fit, whatever the sizes that the file leaves open ({failure})")
 
 
@@ -71,6 +75,16 @@ def _model(path: Path) -> Any:
     if not model.graph.node:
         raise InputError("not an ONNX model: it has no nodes")
     return model
+
+
+def _require_valid(model: Any) -> None:
+    import onnx
+
+    try:
+        onnx.checker.check_model(model)
+    except onnx.checker.ValidationError as error:
+        reason = next(iter(str(error).splitlines()), "")
+        raise InputError(f"not a valid ONNX model: {reason}") from None
 
 
 class _Tensors:
