@@ -85,12 +85,29 @@ def assignment_margin(costs: FloatArray) -> Assignment:
         return Assignment(gain, error, best)
     arcs = costs - own[:, None]
     np.fill_diagonal(arcs, 0.0)
-    distance = arcs.copy()
+    potentials = _potentials(arcs, error)
+    # No cycle changes its weight, and no arc is negative now but by rounding: without the cut, cycles of weight 0 would
+    # look slightly negative, and shortest paths would wind around them.
+    reduced = arcs + potentials[:, None] - potentials[None]
+    error += m * max(0.0, -float(reduced.min()))
+    np.maximum(reduced, 0.0, out=reduced)
+    distance = reduced.copy()
     for via in range(m):
         np.minimum(distance, distance[:, via, None] + distance[via], out=distance)
-    loops = arcs + distance.T
+    loops = reduced + distance.T
     np.fill_diagonal(loops, math.inf)
     return Assignment(float(loops.min()), error, identity)
+
+
+def _potentials(arcs: FloatArray, tolerance: float) -> FloatArray:
+    """Return least weights of walks that end in each node, from anywhere, up to `tolerance` (Bellman-Ford)."""
+    found = np.zeros(len(arcs))
+    for _ in range(len(arcs)):
+        better = np.minimum(found, (found[:, None] + arcs).min(0))
+        if not (found - better).max() > tolerance:
+            break
+        found = better
+    return found
 
 
 def sensitivities(costs: FloatArray) -> dict[tuple[int, ...], float]:

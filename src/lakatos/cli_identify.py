@@ -1,0 +1,96 @@
+"""``lakatos identify``: whether two trained networks merge without alignment, and if not, which layer is in the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .cli_boundary import print_json, screen
+from .core import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["command"]
+
+MERGES, DOES_NOT_MERGE = 0, 1
+_LARGEST_DATA = 2 << 30
+
+
+def command(
+    first: Annotated[Path, typer.Argument(metavar="A", help="State dict of one run (.pt or .safetensors).")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="State dict of another run of the same architecture.")],
+    model: Annotated[str, typer.Option(help="package.module:factory of the architecture.")],
+    data: Annotated[Path, typer.Option(help="An .npz file with inputs x and classes y.")],
+    support: Annotated[str, typer.Option(help="Subspace of the inputs of a layer: linear or affine.")] = "linear",
+    explained: Annotated[float, typer.Option(help="Share of the energy of the inputs within the subspace.")] = 0.9,
+    points: Annotated[int, typer.Option(help="Points on the segment between the networks, odd.")] = 21,
+    batch_norm: Annotated[str, typer.Option(help="reestimate its statistics on the data, or refuse.")] = "refuse",
+    html: Annotated[Path | None, typer.Option(help="Write a page with maps of swap costs.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Compare two networks that were trained apart: can their neurons be told apart, and does the loss between them stay low?
+
+    For each layer: dimension and coherence of its inputs, how far trained weights moved beyond the fixed ones (β), the margin of
+    its own assignment of features, and whether matching the two networks leaves every neuron where it is.
+
+    Example: `python -m examples.digits out; lakatos identify out/first.pt out/second.pt --model examples.digits:w_asymmetric
+    --data out/digits.npz --html merge.html`
+
+    Exit status: 0 they merge without alignment (a barrier of at most 0.1 nats), 1 they do not, 2 bad input, 5 a defect.
+    """
+    from .networks import read_module
+    from .numerics.barriers import BARRIERS
+    from .numerics.identification import identification
+    from .report_identify import identification_json, identification_page, print_identification
+    from .results import write_atomically
+
+    if support not in ("linear", "affine"):
+        raise InputError(f"support={support!r}: choose 'linear' or 'affine'")
+    if batch_norm not in ("reestimate", "refuse"):
+        raise InputError(f"batch_norm={batch_norm!r}: choose 'reestimate' or 'refuse'")
+    inputs, targets = _data(data)
+    networks = [read_module(model, checkpoint=path) for path in (first, second)]
+    found = identification(
+        *networks,
+        inputs,
+        targets,
+        kind="affine" if support == "affine" else "linear",
+        explained=explained,
+        points=points,
+        batch_norm="reestimate" if batch_norm == "reestimate" else "refuse",
+    )
+    if html is not None:
+        write_atomically(html, identification_page(found, BARRIERS[found.unaligned.definition]))
+    if as_json:
+        print_json(identification_json(found))
+    else:
+        print_identification(screen(), found)
+    return MERGES if found.merges else DOES_NOT_MERGE
+
+
+def _data(path: Path) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return inputs and classes of an ``.npz`` file, which is never unpickled."""
+    import numpy as np
+    import torch
+
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; the data are an .npz file with arrays x and y")
+    if path.stat().st_size > _LARGEST_DATA:
+        raise InputError(f"{path}: {path.stat().st_size} bytes; at most {_LARGEST_DATA} are read")
+    arrays: dict[str, Any] = {}
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in ("x", "y")}
+    except Exception as error:  # damaged archives raise whatever their format's parser stumbles over
+        raise InputError(f"{path}: not an .npz file with arrays x and y ({type(error).__name__}: {error})") from None
+    x, y = arrays["x"], arrays["y"]
+    if x.dtype.kind not in "fiu" or x.ndim < 2 or len(x) == 0:
+        raise InputError(f"{path}: x has shape {x.shape} and type {x.dtype}; samples as rows of numbers are needed")
+    if y.dtype.kind not in "iu" or y.shape != x.shape[:1]:
+        raise InputError(
+            f"{path}: y has shape {y.shape} and type {y.dtype}; an integer for each of {len(x)} samples is needed"
+        )
+    return torch.from_numpy(x.astype(np.float64)), torch.from_numpy(y.astype(np.int64))
