@@ -26,13 +26,16 @@ if TYPE_CHECKING:
     from . import jacobians as jacobians
     from . import law_scout as law_scout
     from . import linear_programs as linear_programs
+    from . import locks as locks
     from . import masks as masks
+    from . import model_losses as model_losses
     from . import modules as modules
     from . import path_samples as path_samples
     from . import penalties as penalties
     from . import polyhedra as polyhedra
     from . import ranges as ranges
     from . import realization as realization
+    from . import rescaled_modules as rescaled_modules
     from . import rescaling as rescaling
     from . import separation as separation
     from . import subspaces as subspaces
@@ -61,13 +64,16 @@ __all__ = [
     "jacobians",
     "law_scout",
     "linear_programs",
+    "locks",
     "masks",
+    "model_losses",
     "modules",
     "path_samples",
     "penalties",
     "polyhedra",
     "ranges",
     "realization",
+    "rescaled_modules",
     "rescaling",
     "separation",
     "subspaces",

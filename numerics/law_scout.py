@@ -1,6 +1,6 @@
 """Floating-point counts of conservation laws for any smooth loss that `torch.func` can differentiate: scouts, never judges.
 
-`lie_scout` evaluates brackets of gradient fields by nested forward derivatives, `orbit_scout` transports gradients along
+`lie_scout` evaluates nested brackets of gradient fields, `orbit_scout` transports gradients along
 short flows and needs no brackets. Both end in the rank of a matrix, accepted only if its singular values have a gap of 10⁶.
 """
 
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor
-from torch.func import grad, jacfwd, jvp, vmap
+from torch.func import grad, jacrev, vjp, vmap
 
 from ..core import Reason, Undecided
 
@@ -91,7 +91,7 @@ def orbit_scout(loss: Loss, theta: Tensor, sampler: Sampler, *, seed: int = 0, f
     for i in range(flows):
         chosen = sampler(2, generator)
         flow = _short_flow(field, chosen, theta)
-        jacobian = jacfwd(flow)(theta)
+        jacobian = jacrev(flow)(theta)
         transported = torch.linalg.solve(jacobian, gradients(flow(theta)).T).T
         rows = torch.cat([rows, transported])
         grown, gap = _rank(rows)
@@ -132,13 +132,23 @@ def _brackets(loss: Loss, theta: Tensor, samples: list[tuple[Tensor, ...]]) -> T
             gradient: Tensor = grad(loss)(t, last)
             return gradient
         earlier = tuple(part for sample in first for part in sample)
-        along_f: Tensor = jvp(lambda s: grad(loss)(s, last), (t,), (bracket(t, earlier),))[1]
-        along_g: Tensor = jvp(lambda s: bracket(s, earlier), (t,), (grad(loss)(t, last),))[1]
+        along_f = _derivative(lambda s: grad(loss)(s, last), t, bracket(t, earlier))
+        along_g = _derivative(lambda s: bracket(s, earlier), t, grad(loss)(t, last))
         return along_f - along_g
 
     flat = tuple(part for sample in samples for part in sample)
     rows: Tensor = vmap(lambda *z: bracket(theta, z))(*flat)
     return rows
+
+
+def _derivative(field: Callable[[Tensor], Tensor], t: Tensor, direction: Tensor) -> Tensor:
+    """Return D field(t)·direction, as the derivative of a linear function: u ↦ ⟨D field(t)ᵀu, direction⟩.
+
+    Two backward passes; forward mode would compile its rules when first used, which takes longer than most scouts.
+    """
+    value, pull = vjp(field, t)[:2]
+    derivative: Tensor = grad(lambda u: pull(u)[0] @ direction)(torch.zeros_like(value))
+    return derivative
 
 
 def _rank(rows: Tensor) -> tuple[int, float]:

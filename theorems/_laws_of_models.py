@@ -1,0 +1,61 @@
+"""What the theorems about numbers of laws share: claims with their certificate, and the count by floating-point brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import numerics, theory
+from .._checker_dynamics import is_orthogonal
+from .._checker_groups import Action, elements
+from ..core import Claim, Estimate, Measurement, Prediction, Relation
+from ..numerics.integrators import Vector
+from ..theory.law_count import LawCount
+from ..theory.model_fields import ModelFields
+
+__all__ = ["claimed", "counted", "float_elements", "measured_laws"]
+
+
+def counted(instance: ModelFields) -> LawCount:
+    """Return the certified count; laws that are not known are searched up to degree 2 where that is cheap."""
+    plain = theory.law_count.model_systems(instance.plain)["plain"]
+    degree = 2 if plain.dimension <= 30 else 0
+    return theory.law_count.law_count(instance.plain, degree=degree)
+
+
+def claimed(
+    instance: ModelFields, claims: Mapping[str, int], relation: Relation = Relation.EQUAL, count: LawCount | None = None
+) -> Prediction:
+    """Return claims about numbers of laws, beside the certificate of what they are."""
+    certificate = (count or counted(instance)).certificate
+    return Prediction(tuple(Claim(name, relation, value) for name, value in claims.items()), (certificate,))
+
+
+def measured_laws(instance: ModelFields, seed: int) -> Measurement:
+    """Return the number of laws by brackets in floating point, for small networks under gradient flow."""
+    group = instance.group
+    if instance.dynamics != "flow" or instance.output_map or (group is not None and is_orthogonal(group.plain)):
+        return Measurement({})
+    if instance.architecture is None or (group is not None and instance.architecture not in ("linear", "power")):
+        return Measurement({})
+    labels = instance.sizes[0] if instance.architecture == "linear" else 1
+    scout = numerics.model_losses.scouted(
+        instance.architecture,
+        instance.sizes,
+        bias=instance.bias,
+        logits=instance.loss == "logits",
+        elements=() if group is None else float_elements(group.action(labels)),
+        seed=seed,
+    )
+    if scout is None:
+        return Measurement({})
+    return Measurement({"laws": Estimate(scout.laws, how=f"rank of brackets, gap {scout.gap:.0e}")})
+
+
+def float_elements(act: Action) -> list[tuple[Vector, Vector]]:
+    """Return the elements of a finite group as arrays."""
+    return [
+        (np.array([[float(e) for e in row] for row in x]), np.array([[float(e) for e in row] for row in y]))
+        for x, y in elements(act)
+    ]
