@@ -68,6 +68,13 @@ NAMES: tuple[str, ...] = (
     "reaching_a_direction_needs_exponential_width",
     "random_features_miss_high_degree_energy",
     "balance_decays_exponentially_of_weight_decay_flow",
+    "law_count_eq_dim_minus_lie_rank",
+    "linear_model_law_count",
+    "new_law_count_ge_grassmannian_dim",
+    "no_new_law_of_equal_gradient_spans",
+    "classical_laws_of_layers",
+    "momentum_laws_eq_rotation_charges",
+    "lift_group_eq_product_over_types",
 )
 
 
