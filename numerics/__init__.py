@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
+    from . import alignment as alignment
     from . import assignments as assignments
     from . import attainment as attainment
     from . import averaged_training as averaged_training
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from . import function_change as function_change
     from . import gluing as gluing
     from . import gradients as gradients
+    from . import identification as identification
     from . import integrators as integrators
     from . import jacobians as jacobians
     from . import law_scout as law_scout
     from . import linear_programs as linear_programs
     from . import locks as locks
+    from . import masked as masked
     from . import masks as masks
     from . import model_losses as model_losses
     from . import modules as modules
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from . import unlocked_balances as unlocked_balances
 
 __all__ = [
+    "alignment",
     "assignments",
     "attainment",
     "averaged_training",
@@ -60,11 +64,13 @@ __all__ = [
     "function_change",
     "gluing",
     "gradients",
+    "identification",
     "integrators",
     "jacobians",
     "law_scout",
     "linear_programs",
     "locks",
+    "masked",
     "masks",
     "model_losses",
     "modules",
