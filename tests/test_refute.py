@@ -97,6 +97,17 @@ def test_the_same_seed_finds_the_same(tmp_path: Path) -> None:
     assert first.examples != other.examples
 
 
+def test_the_seed_is_that_of_the_measurements_too() -> None:
+    seeds = set()
+
+    def measure(instance: Number, seed: int, device: str) -> Measurement:
+        seeds.add(seed)
+        return Measurement({"f": Estimate(instance.x)})
+
+    search(at_most(100, measure=measure, examples=({"x": 1},)), examples=5, seed=11)
+    assert seeds == {11}
+
+
 @pytest.mark.parametrize("fixtures", [True, False])
 def test_a_saved_counterexample_replays_to_the_same_outcome(tmp_path: Path, fixtures: bool) -> None:
     found = search(load(SMALL), "sign_reversed", seed=7, fixtures=fixtures).counterexample
