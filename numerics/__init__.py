@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from . import masks as masks
     from . import model_losses as model_losses
     from . import modules as modules
+    from . import orbit_gradients as orbit_gradients
     from . import path_samples as path_samples
     from . import penalties as penalties
     from . import polyhedra as polyhedra
@@ -74,6 +75,7 @@ __all__ = [
     "masks",
     "model_losses",
     "modules",
+    "orbit_gradients",
     "path_samples",
     "penalties",
     "polyhedra",

@@ -13,8 +13,9 @@ from ..core import Claim, Estimate, Measurement, Prediction, Relation
 from ..numerics.integrators import Vector
 from ..theory.law_count import LawCount
 from ..theory.model_fields import ModelFields
+from ..theory.orbit_fields import OrbitFields
 
-__all__ = ["claimed", "counted", "float_elements", "measured_laws"]
+__all__ = ["claimed", "counted", "float_elements", "measured_laws", "signed_elements"]
 
 
 def counted(instance: ModelFields) -> LawCount:
@@ -59,3 +60,9 @@ def float_elements(act: Action) -> list[tuple[Vector, Vector]]:
         (np.array([[float(e) for e in row] for row in x]), np.array([[float(e) for e in row] for row in y]))
         for x, y in elements(act)
     ]
+
+
+def signed_elements(instance: OrbitFields) -> list[tuple[Vector, int]]:
+    """Return the maps of inputs as arrays, each with the sign it gives to labels."""
+    maps = [g for g, _ in float_elements(instance.group.action(1))]
+    return [(g, round(float(np.linalg.det(g))) if instance.character == "sign" else 1) for g in maps]

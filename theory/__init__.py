@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from . import matrices as matrices
     from . import model_fields as model_fields
     from . import modular as modular
+    from . import orbit_fields as orbit_fields
     from . import range_laws as range_laws
     from . import realization as realization
     from . import separation as separation
@@ -43,6 +44,7 @@ __all__ = [
     "matrices",
     "model_fields",
     "modular",
+    "orbit_fields",
     "range_laws",
     "realization",
     "separation",
