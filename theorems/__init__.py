@@ -75,6 +75,8 @@ NAMES: tuple[str, ...] = (
     "classical_laws_of_layers",
     "momentum_laws_eq_rotation_charges",
     "lift_group_eq_product_over_types",
+    "averaged_gradient_span_eq_orbit_sums",
+    "no_new_law_of_nonpolynomial_margin_loss",
 )
 
 
