@@ -17,6 +17,8 @@ from .forward import NetworkFunction
 
 __all__ = ["module_change", "network_change"]
 
+_RANDOM = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout, nn.RReLU)
+
 
 def network_change(
     network: Network,
@@ -59,8 +61,8 @@ def module_change(
 ) -> float:
     """Return the largest change of an output relative to the largest output, in float64, when `state` is loaded.
 
-    The module itself stays as it is. It is evaluated in evaluation mode, on standard normal data of the shapes of the
-    floating point tensors among `arguments`.
+    The module itself stays as it is. It is evaluated in its own mode, but without dropout, and with standard normal data in
+    place of the floating point tensors among its arguments.
 
     Raises
     ------
@@ -82,7 +84,10 @@ def module_change(
 
     data = [drawn(value) for value in arguments]
     options = {key: drawn(value) for key, value in (keywords or {}).items()}
-    old_module = copy.deepcopy(module).double().eval()
+    old_module = copy.deepcopy(module).double()
+    for part in old_module.modules():
+        if isinstance(part, _RANDOM):
+            part.eval()
     new_module = copy.deepcopy(old_module)
     new_module.load_state_dict(dict(state))
     with torch.no_grad():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,9 @@ from .report_connectivity import Explanation, connectivity_json, explain, print_
 from .results import value_to_json, write_atomically
 
 if TYPE_CHECKING:
+    from .connectivity_geometry import Finding
     from .graphs.connectivity import Connectivity
+    from .rescaling_of_networks import Rescaled
 
 __all__ = ["command"]
 
@@ -30,6 +32,10 @@ class _Question:
     network: str
     balance: Path | None
     checkpoint: Path | None
+    singular: bool = False
+    betti: bool = False
+    path: tuple[Path, Path] | None = None
+    rescale: tuple[str, Path] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,25 @@ def command(
         Path | None, typer.Option(help="JSON or TOML file: the balance (incoming - outgoing) of every hidden node.")
     ] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="State dict to load into what the factory returns.")] = None,
+    singular: Annotated[bool, typer.Option("--singular", help="Also say whether there is a singular point.")] = False,
+    betti: Annotated[
+        bool, typer.Option("--betti", help="Also compute Betti numbers (at most 10 edges that hang together).")
+    ] = False,
+    path: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Also join the weights in two files by a path that stays in the set."),
+    ] = None,
+    rescale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help="First rescale the neurons, which keeps the function: to zero balances (balanced), to balances that lock "
+            "no sign (unlocked), or to those in a JSON or TOML file. Needs --output.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Where the rescaled weights go: .safetensors, .json or .npz.")
+    ] = None,
     certificate: Annotated[Path | None, typer.Option(help="Write the certificate, for `lakatos check`.")] = None,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Seconds; then the answer is undecided.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -59,11 +84,25 @@ def command(
 
     Example: `lakatos connectivity models:build --certificate proof.json; lakatos check proof.json`
 
+    A model that is locked: `lakatos connectivity models:build --rescale unlocked --output free.safetensors`
+
     Where nothing is decided, standard output stays empty.
 
     Exit status: 0 connected, 1 disconnected, 2 bad input, 3 undecided, 4 the invariant set is empty, 5 a defect.
     """
-    question = _Question(network, balance, checkpoint)
+    if (rescale is None) != (output is None):
+        raise InputError("--rescale TARGET and --output FILE belong together: rescaled weights go to a new file")
+    if rescale is not None and balance is not None:
+        raise InputError("--balance: replaces the weights, which --rescale changes; give one of the two")
+    question = _Question(
+        network,
+        balance,
+        checkpoint,
+        singular,
+        betti,
+        path,
+        None if rescale is None or output is None else (rescale, output),
+    )
     (ending,) = run(_answer, [question], time_limit=time_limit)
     match ending:
         case Failed(message, is_bad_input, trace):
@@ -88,11 +127,43 @@ def _answer(question: _Question) -> _Answer:
     from .networks import read_network
 
     began = time.perf_counter()
-    network = read_network(question.network, balance=question.balance, checkpoint=question.checkpoint)
+    change = None if question.rescale is None else _rescaled(question, *question.rescale)
+    network = (
+        read_network(question.network, balance=question.balance, checkpoint=question.checkpoint)
+        if change is None
+        else change.network
+    )
     result = connectivity(network)
     certificate_file = _checked(result)
+    findings = _findings(question, result)
     status = EMPTY if result.connected is None else CONNECTED if result.connected else DISCONNECTED
-    return _Answer(status, connectivity_json(result, time.perf_counter() - began), explain(result), certificate_file)
+    data = connectivity_json(result, time.perf_counter() - began)
+    data |= {finding.key: finding.value for finding in findings}
+    explanation = explain(result)
+    if change is not None:
+        data["rescaled"] = change.to_json()
+        explanation = replace(explanation, before=(change.sentence, *explanation.before))
+    explanation = replace(explanation, after=(*explanation.after, *(finding.sentence for finding in findings)))
+    return _Answer(status, data, explanation, certificate_file)
+
+
+def _rescaled(question: _Question, target: str, output: Path) -> Rescaled:
+    from .rescaling_of_networks import rescaled
+
+    return rescaled(question.network, target, output, checkpoint=question.checkpoint)
+
+
+def _findings(question: _Question, result: Connectivity) -> list[Finding]:
+    from .connectivity_geometry import betti_finding, path_finding, singular_finding
+
+    findings = []
+    if question.singular:
+        findings.append(singular_finding(result.network))
+    if question.betti:
+        findings.append(betti_finding(result.network))
+    if question.path is not None:
+        findings.append(path_finding(result, question.network, question.path))
+    return findings
 
 
 def _checked(result: Connectivity) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,7 +16,7 @@ from .graphs.network import Network
 from .network_files import refuse_unknown
 from .npz import array_in
 
-__all__ = ["network_from_npz"]
+__all__ = ["network_from_npz", "network_to_npz"]
 
 _FIELDS = ("tail", "head", "weight", "inputs", "outputs", "balance", "names")
 _LARGEST = 2 << 30
@@ -55,6 +56,29 @@ def network_from_npz(path: Path) -> Network:
         names=names,
     )
     return network if balance is None else network.with_balance(_balance(balance, network))
+
+
+def network_to_npz(network: Network) -> bytes:
+    """Return the content of an archive that `network_from_npz` reads as this network, with its weights as doubles.
+
+    Raises
+    ------
+    InputError
+        If the network has no weights.
+    """
+    if network.weights is None:
+        raise InputError("weight: the network has none; only networks with weights are written as .npz")
+    content = io.BytesIO()
+    np.savez(
+        content,
+        tail=network.tail,
+        head=network.head,
+        weight=np.array([float(w) for w in network.weights]),
+        inputs=network.inputs,
+        outputs=network.outputs,
+        names=np.array(network.names, dtype=str),
+    )
+    return content.getvalue()
 
 
 def _is_double(dtype: np.dtype[Any]) -> bool:

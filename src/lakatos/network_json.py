@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from .core import InputError
 from .graphs.network import Network
 from .network_files import attributed_network, parse_json, refuse_unknown
 
-__all__ = ["network_from_json"]
+__all__ = ["network_from_json", "network_to_json"]
 
 _EDGE_LIST = ("edges", "inputs", "outputs", "balance", "nodes")
 _NODE_LINK = ("directed", "multigraph", "graph", "nodes", "edges", "links")
@@ -30,6 +31,17 @@ def network_from_json(content: bytes) -> Network:
     if not isinstance(data, dict):
         raise InputError(f"an object with the key 'edges' is needed, got a {type(data).__name__}")
     return _from_node_link(data) if _is_node_link(data) else _from_edge_list(data)
+
+
+def network_to_json(network: Network) -> str:
+    """Return the network as an edge list in JSON; weights and balances are exact, as texts ``"p/q"``.
+
+    Examples
+    --------
+    >>> network_to_json(Network.from_edges([("x", "v", "1/3"), ("v", "y", 2)]))
+    '{"edges": [["x", "v", "1/3"], ["v", "y", "2"]], "inputs": ["x"], "outputs": ["y"]}\\n'
+    """
+    return json.dumps(network.to_fields(), ensure_ascii=False) + "\n"
 
 
 def _is_node_link(data: Mapping[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from .network_json import network_from_json
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["network_of", "read_network"]
+__all__ = ["is_factory", "network_of", "read_module", "read_network"]
 
 _LARGEST_TEXT = 256 << 20
 _LARGEST_ARCHIVE = 2 << 30
@@ -55,8 +55,8 @@ def read_network(
         Naming the file and the field, or the module path.
     """
     text = os.fspath(source)
-    if _FACTORY.fullmatch(text) and not Path(text).exists():
-        network = network_of(_module(text, None if checkpoint is None else Path(checkpoint)))
+    if is_factory(text):
+        network = network_of(read_module(text, checkpoint=checkpoint))
     elif checkpoint is not None:
         raise InputError(f"checkpoint={os.fspath(checkpoint)!r}: weights are loaded into a module; {text} is a file")
     else:
@@ -98,7 +98,25 @@ def _from_file(path: Path) -> Network:
         raise InputError(f"{path}: {error}") from None
 
 
-def _module(source: str, checkpoint: Path | None) -> nn.Module:
+def is_factory(source: str) -> bool:
+    """Return whether `source` is ``package.module:factory``, and not the name of a file.
+
+    Examples
+    --------
+    >>> is_factory("models:build"), is_factory("models.json")
+    (True, False)
+    """
+    return bool(_FACTORY.fullmatch(source)) and not Path(source).exists()
+
+
+def read_module(source: str, *, checkpoint: str | os.PathLike[str] | None = None) -> nn.Module:
+    """Return what the factory ``package.module:factory`` returns, with the state dict `checkpoint` loaded into it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be imported or called, returns no `torch.nn.Module`, or the checkpoint does not fit.
+    """
     place, _, attribute = source.partition(":")
     # The module's own prints must not mix with our output; SystemExit must not become our exit status.
     with _current_folder_on_path(), redirect_stdout(sys.stderr):
@@ -119,7 +137,7 @@ def _module(source: str, checkpoint: Path | None) -> nn.Module:
     if checkpoint is not None:
         from .numerics import checkpoints
 
-        checkpoints.load_checkpoint(module, checkpoint)
+        checkpoints.load_checkpoint(module, Path(checkpoint))
     return module
 
 
