@@ -57,7 +57,7 @@ def predict(instance: PathFields) -> Prediction:
     if path.knots is not None:
         largest = max((abs(w) for knot in path.knots for w in knot), default=0)
         resolution = RESOLUTION * max(1.0, float(largest))
-        claims.append(Claim("residual_along_the_path", Relation.AT_MOST, 0.0, resolution))
+        claims.append(Claim("residual_along_the_path", Relation.AT_MOST, 0, resolution))
     return Prediction(tuple(claims), (path.certificate,))
 
 
@@ -116,7 +116,7 @@ def _bottlenecks_agree(instance: PathFields) -> Prediction:
 
 
 def _claims(joined: bool) -> Prediction:
-    path = Claim("residual_along_the_path", Relation.AT_MOST, 0.0, RESOLUTION)
+    path = Claim("residual_along_the_path", Relation.AT_MOST, 0, RESOLUTION)
     return Prediction((Claim("joined", Relation.EQUAL, joined), path))
 
 
