@@ -58,7 +58,7 @@ class LayerIdentification:
     predicted_deviation : float
         Bound β^{3/2}‖F Σ^{1/2}‖/√(3π) on the chord deviation; infinite if some β exceeds 1.
     measured_deviation : float
-        Root mean square, at the middle, of relu at interpolated weights minus interpolated relu, on the first network's inputs.
+        Root mean square of relu at the middle weights minus the middle of relu at the ends, on the first network's inputs.
     """
 
     name: str

@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 Asymmetry: TypeAlias = Literal["standard", "w_asymmetric", "sparse", "additive", "residual"]
-"""Standard: F = 0, D = 1. W-asymmetric: some entries fixed to σ N(0, 1), the others free. Sparse: fixed to 0. Additive: D = 1,
-F = σ N(0, 1). Residual: D = 1, F = 1 on the diagonal."""
+"""Standard: F = 0, D = 1. W-asymmetric: some entries fixed to σ N(0, 1), the others free. Sparse: some fixed to 0. Additive:
+D = 1, F = σ N(0, 1). Residual: D = 1, F = 1 on the diagonal."""
 
 _NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -222,8 +222,8 @@ def require_same_architecture(first: nn.Module, second: nn.Module) -> None:
             )
         if key.rpartition(".")[2] == "fingerprint" and not torch.equal(value, b[key]):
             raise InputError(
-                f"{key}: {int(value):x} and {int(b[key]):x}; the networks have different fixed weights or masks, and between them "
-                "lies neither one's architecture; train both with the same seed of F and D"
+                f"{key}: {int(value):x} and {int(b[key]):x}; the networks have different fixed weights or masks; train "
+                "both with the same seed of F and D"
             )
 
 

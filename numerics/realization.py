@@ -38,7 +38,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 EPS = 2.0**-52
 FEASIBLE, INFEASIBLE = 1e-11, 1e-7  # residuals of feasible features stay below 1e-13; in between nothing is decided
 SAFETY = 64.0  # the largest factor seen on 20 000 random instances is 2.9
-GAP = 1e3  # between an eigenvalue and the rank cut
+GAP = 1e3  # between a singular value and the rank cut
 _CHUNK_BYTES = 128 << 20
 
 
@@ -71,8 +71,9 @@ def realization_costs(
 ) -> Costs:
     """Return the costs of all features in all neurons, C_ij = (a_j − v_i)ᵀ S_i† (a_j − v_i) or infinity.
 
-    Neurons are handled in chunks of about 128 MiB. Well-conditioned S_i are factored (Cholesky); others are diagonalized:
-    eigenvalues up to k·eps·λ_max count as zero, and one within a factor 1000 of that cut leaves the row undecided.
+    Neurons are handled in chunks of about 128 MiB. Well-conditioned S_i are factored (Cholesky). For others diag(d_i) U is
+    decomposed: singular values up to max(n, k)·eps·σ_max count as zero, and one that exceeds this by less than a factor of 1000
+    leaves the row undecided.
 
     Parameters
     ----------
@@ -100,14 +101,15 @@ def realization_costs(
     for start in range(0, m, chunk):
         rows = slice(start, start + chunk)
         scaled = d[rows, :, None] * u
-        found = _chunk_costs(scaled.mT @ scaled, centers[rows], a)
+        found = _chunk_costs(scaled, centers[rows], a)
         for whole, part in zip((values, errors, witness), found, strict=True):
             whole[rows] = part.cpu()
     return Costs(values.numpy(), errors.numpy(), witness.numpy())
 
 
-def _chunk_costs(S: Tensor, v: Tensor, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    k = S.shape[-1]
+def _chunk_costs(scaled: Tensor, v: Tensor, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return costs, errors and witnesses for the matrices diag(d_i) U of some neurons."""
+    S, k = scaled.mT @ scaled, scaled.shape[-1]
     factor, info = torch.linalg.cholesky_ex(S)
     unit = torch.eye(k, dtype=S.dtype, device=S.device).expand_as(S)
     inverted = torch.linalg.solve_triangular(factor, unit, upper=False)
@@ -121,31 +123,38 @@ def _chunk_costs(S: Tensor, v: Tensor, a: Tensor) -> tuple[Tensor, Tensor, Tenso
     errors = SAFETY * k * EPS * condition[:, None] * (2 * values + scale * (k / trace)[:, None])
     witness = torch.full(values.shape, -1, dtype=torch.int64, device=S.device)
     for i in torch.nonzero(~fine).flatten().tolist():
-        values[i], errors[i], witness[i] = _singular_costs(S[i], b[i], scale[i])
+        values[i], errors[i], witness[i] = _singular_costs(scaled[i], b[i], scale[i])
     return values, errors, witness
 
 
-def _singular_costs(S: Tensor, b: Tensor, scale: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return costs, errors and witnesses of one neuron from the eigenvalues of its Gram matrix."""
-    k = len(S)
-    eigenvalues, frame = torch.linalg.eigh(S)
-    largest = float(eigenvalues[-1])
-    cut = k * EPS * largest
-    kept = eigenvalues > cut
+def _singular_costs(scaled: Tensor, b: Tensor, scale: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return costs, errors and witnesses of one neuron from the singular values of diag(d) U.
+
+    Rounding leaves eps times the largest in these, as it does in the eigenvalues of S, which are their squares: a rank that S
+    hides shows here.
+    """
+    n, k = scaled.shape
+    _, singular, adjoint = torch.linalg.svd(scaled, full_matrices=True)
+    values = torch.zeros(k, dtype=scaled.dtype, device=scaled.device)
+    values[: len(singular)] = singular
+    frame, largest = adjoint.mT, float(values[0])
+    cut = max(n, k) * EPS * largest
+    kept = values > cut
+    eigenvalues = values**2
     coordinates = b @ frame
     outside = coordinates * ~kept
-    residual = torch.linalg.vector_norm(outside, dim=-1) / scale.sqrt().clamp_min(torch.finfo(S.dtype).tiny)
+    residual = torch.linalg.vector_norm(outside, dim=-1) / scale.sqrt().clamp_min(torch.finfo(scaled.dtype).tiny)
     infeasible, feasible = residual >= INFEASIBLE, residual <= FEASIBLE
-    values = (coordinates.square() * kept / eigenvalues.where(kept, torch.ones_like(eigenvalues))).sum(-1)
-    condition = largest / float(eigenvalues[kept].min()) if bool(kept.any()) else 1.0
-    errors = SAFETY * k * EPS * condition * (2 * values + scale / (largest or 1.0))
-    values = values.masked_fill(~feasible, math.inf)
+    costs = (coordinates.square() * kept / eigenvalues.where(kept, torch.ones_like(eigenvalues))).sum(-1)
+    condition = largest**2 / float(eigenvalues[kept].min()) if bool(kept.any()) else 1.0
+    errors = SAFETY * k * EPS * condition * (2 * costs + scale / (largest**2 or 1.0))
+    costs = costs.masked_fill(~feasible, math.inf)
     errors = errors.masked_fill(infeasible, 0.0)
-    if largest > 0 and bool(((eigenvalues > cut / GAP) & (eigenvalues < cut * GAP)).any()):
+    if bool((kept & (values < cut * GAP)).any()):
         errors = torch.full_like(errors, math.inf)  # the rank itself is in doubt
     errors = errors.masked_fill(~(feasible | infeasible), math.inf)
     furthest = ((outside @ frame.mT).abs()).argmax(-1)
-    return values, errors, torch.where(infeasible, furthest, -1)
+    return costs, errors, torch.where(infeasible, furthest, -1)
 
 
 def least_norm_costs(F: npt.ArrayLike, D: npt.ArrayLike, U: npt.ArrayLike, A: npt.ArrayLike) -> Costs:
@@ -166,7 +175,7 @@ def least_norm_costs(F: npt.ArrayLike, D: npt.ArrayLike, U: npt.ArrayLike, A: np
         singular = np.linalg.svd(M, compute_uv=False)
         cut = max(M.shape) * EPS * singular[0]
         kept = singular[singular > cut]
-        doubtful = bool(((singular > cut / GAP) & (singular < cut * GAP)).any()) and singular[0] > 0
+        doubtful = bool((kept < cut * GAP).any())
         # Costs carry the square of the condition number of M, which is that of S.
         condition = float((kept[0] / kept[-1]) ** 2) if len(kept) else 1.0
         for j in range(len(a)):

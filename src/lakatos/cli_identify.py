@@ -33,8 +33,8 @@ def command(
 ) -> int:
     """Compare two networks that were trained apart: can their neurons be told apart, and does the loss between them stay low?
 
-    For each layer: dimension and coherence of its inputs, how far trained weights moved beyond the fixed ones (β), the margin of
-    its own assignment of features, and whether matching the two networks leaves every neuron where it is.
+    For each layer: dimension and coherence of its inputs, how far trained weights moved beyond the fixed ones (β), the margin
+    of its own assignment of features, and whether matching the two networks leaves every neuron where it is.
 
     Example: `python -m examples.digits out; lakatos identify out/first.pt out/second.pt --model examples.digits:w_asymmetric
     --data out/digits.npz --html merge.html`

@@ -25,45 +25,38 @@ table { border-collapse: collapse; } th, td { text-align: right; padding: .3rem 
 th:first-child, td:first-child { text-align: left; } .verdict { font-size: 1.2rem; font-weight: 600; }
 figure { display: inline-block; margin: 1rem 2rem 1rem 0; } figcaption { max-width: 22rem; font-size: .9rem; }
 """
-_HEADER = (
-    "layer",
-    "neurons",
-    "dimension",
-    "explained",
-    "coherence",
-    "β median",
-    "β max",
-    "margin",
-    "identity: cost / activation",
-    "chord: bound / measured",
+_HEADER = ("layer", "m", "k", "share", "ν", "β mid", "β max", "margin", "by cost", "by act.", "chord ≤", "chord")
+_LEGEND = (
+    "m neurons; inputs in k dimensions with that share of their energy, of coherence ν; β: trained over fixed part of the "
+    "pre-activation; margin of a neuron's own feature against other assignments; whether matching the runs by cost and by "
+    "activation keeps every neuron in its place; chord deviation at the middle, bound and measured."
 )
 
 
 def verdict_of(found: Identification) -> str:
-    """Return in a sentence or two whether the two networks merge unaligned, and if not, which layer stands out."""
-    value = f"{found.unaligned.value:.3g} nats above the chord at {found.unaligned.at:.2f}"
+    """Return in a few sentences whether the two networks merge unaligned, and if not, which layer stands out."""
+    height = f"{found.unaligned.value:.3g} nats above the chord at {found.unaligned.at:.2f}"
     if found.merges:
-        return f"These networks merge without alignment: the loss between them stays low ({value})."
-    worst = _worst(found.layers)
-    advice = ""
+        return f"These networks merge without alignment: the loss between them stays low ({height})."
+    sentences = [f"These networks do not merge without alignment ({height})."]
+    worst = max(found.layers, key=lambda layer: layer.measured_deviation, default=None)
+    if worst is not None:
+        sentences.append(
+            f"Layer {worst.name} contributes most: {_state(worst)}, and its output at the middle is "
+            f"{worst.measured_deviation:.3g} off the chord."
+        )
     if found.aligned is not None:
         helps = found.aligned.value < found.unaligned.value / 2
-        advice = f" A heuristic alignment {'lowers that to' if helps else 'does not help much:'} {found.aligned.value:.3g} nats."
-    if worst is None:
-        return f"These networks do not merge without alignment ({value}).{advice}"
-    state = (
-        "its neurons are interchangeable"
-        if not np.isfinite(worst.center_dominance).any()
-        else f"its neurons moved up to {_short(float(np.max(worst.center_dominance)))} times as far as their fixed parts reach"
-    )
-    return (
-        f"These networks do not merge without alignment ({value}). Layer {worst.name} contributes most: {state}, and its output "
-        f"at the middle is {worst.measured_deviation:.3g} off the chord.{advice}"
-    )
+        effect = "lowers that to" if helps else "does not help much:"
+        sentences.append(f"A heuristic alignment {effect} {found.aligned.value:.3g} nats.")
+    return " ".join(sentences)
 
 
-def _worst(layers: tuple[LayerIdentification, ...]) -> LayerIdentification | None:
-    return max(layers, key=lambda layer: layer.measured_deviation, default=None)
+def _state(layer: LayerIdentification) -> str:
+    if not np.isfinite(layer.center_dominance).any():
+        return "its neurons have no fixed part and are interchangeable but for their masks"
+    largest = _short(float(np.max(layer.center_dominance)))
+    return f"its neurons moved up to {largest} times as far as their fixed parts reach"
 
 
 def identification_json(found: Identification) -> dict[str, Any]:
@@ -119,13 +112,15 @@ def _cells(layer: LayerIdentification) -> tuple[str, ...]:
         layer.name,
         str(layer.neurons),
         str(layer.support.dimension),
-        f"{layer.support.explained:.2f}",
-        f"{layer.coherence:.3f}",
+        f"{layer.support.explained:.0%}",
+        f"{layer.coherence:.2f}",
         _short(float(np.median(layer.center_dominance))),
         _short(float(layer.center_dominance.max())),
         _short(layer.margin),
-        f"{yes[layer.cost_matching_identity]} / {yes[layer.activation_matching_identity]}",
-        f"{_short(layer.predicted_deviation)} / {layer.measured_deviation:.3g}",
+        yes[layer.cost_matching_identity],
+        yes[layer.activation_matching_identity],
+        _short(layer.predicted_deviation),
+        _short(layer.measured_deviation),
     )
 
 
@@ -139,19 +134,21 @@ def _barrier_lines(found: Identification) -> list[str]:
         line("barrier, unaligned", found.unaligned)
         + f" (at most {found.predicted_bound:.4g} by the chord of the logits)",
         line("barrier, aligned by a heuristic", found.aligned),
-        f"accuracy: {found.accuracies[0]:.1%} and {found.accuracies[-1]:.1%} at the ends, {found.accuracies.min():.1%} at least between",
+        f"accuracy: {found.accuracies[0]:.1%} and {found.accuracies[-1]:.1%} at the ends, "
+        f"{found.accuracies.min():.1%} at least between",
     ]
 
 
 def print_identification(console: Console, found: Identification) -> None:
     """Print the verdict, the layers and the barriers."""
     console.print(Text(verdict_of(found), style="bold"), overflow="fold")
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for i, name in enumerate(_HEADER):
         table.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
     for layer in found.layers:
         table.add_row(*map(Text, _cells(layer)))
     console.print(table)
+    console.print(Text(_LEGEND, style="dim"), overflow="fold")
     for line in _barrier_lines(found):
         console.print(Text(line), overflow="fold")
 
@@ -169,7 +166,7 @@ def identification_page(found: Identification, definition: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>lakatos: identify</title>\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>Will they merge?</h1>\n"
         f'<p class="verdict">{escape(verdict_of(found))}</p>\n'
-        f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n{lines}\n"
+        f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n<p>{escape(_LEGEND)}</p>\n{lines}\n"
         f"<p>Barrier: {escape(definition)}.</p>\n{_curve(found)}\n<h2>Swap costs</h2>\n{maps}\n</body>\n</html>\n"
     )
 
@@ -192,7 +189,7 @@ def _curve(found: Identification) -> str:
 
 def _figure(layer: LayerIdentification) -> str:
     if not np.isfinite(layer.swaps).any():
-        return f"<p>{escape(layer.name)}: no map; a neuron does not realize its own feature, or rounding hides whether it does.</p>"
+        return f"<p>{escape(layer.name)}: no map; some neuron does not realize its own feature.</p>"
     roots = np.sign(layer.swaps) * np.sqrt(np.abs(layer.swaps))
     block = math.ceil(len(roots) / _MAP_CELLS)
     edges = np.arange(0, len(roots), block)
@@ -209,8 +206,9 @@ def _figure(layer: LayerIdentification) -> str:
     average = f", averaged over blocks of {block}" if block > 1 else ""
     return (
         f'<figure><svg width="{side}" height="{side}" viewBox="0 0 {side} {side}" role="img">{cells}</svg>'
-        f"<figcaption>Layer {escape(layer.name)}: signed root of the swap cost of neurons i, j, from {-largest:.3g} (red: swapping "
-        f"saves weight) by 0 (white) to {largest:.3g} (blue: swapping is dear); black: impossible{average}.</figcaption></figure>"
+        f"<figcaption>Layer {escape(layer.name)}: signed root of the swap cost of neurons i, j, from {-largest:.3g} (red: "
+        f"swapping saves weight) by 0 (white) to {largest:.3g} (blue: swapping is dear); black: impossible{average}."
+        "</figcaption></figure>"
     )
 
 
