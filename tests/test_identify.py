@@ -1,0 +1,269 @@
+"""Partly fixed layers, alignment, and the command that compares two runs."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from lakatos.cli import main
+from lakatos.core import InputError
+from lakatos.numerics import alignment, masked
+from lakatos.numerics.identification import identification
+
+
+def mlp(seed: int, kind: masked.Asymmetry = "w_asymmetric", *, fixed_seed: int = 0, sigma: float = 1.0) -> nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 7), nn.ReLU(), nn.Linear(7, 3)).double()
+    return masked.asymmetric(made, kind, fixed_share=0.25, sigma=sigma, seed=fixed_seed)
+
+
+def problem(samples: int = 50) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randn(samples, 6, generator=generator, dtype=torch.float64)
+    return inputs, inputs[:, :3].argmax(1)
+
+
+# Layers ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["standard", "w_asymmetric", "sparse", "additive", "residual"])
+def test_effective_weights_have_the_structure_of_their_kind(kind: Any) -> None:
+    F, D = masked.draw_fixed((5, 8), kind, fixed_entries=3, sigma=2.0, seed=1)
+    assert {float(x) for x in D.flatten()} <= {0.0, 1.0}
+    zeros = (D == 0).sum(1).tolist()
+    assert zeros == ([3] * 5 if kind in ("w_asymmetric", "sparse") else [0] * 5)
+    fixed = {"standard": 0, "sparse": 0, "w_asymmetric": 15, "additive": 40, "residual": 5}[kind]
+    assert int((F != 0).sum()) == fixed
+    assert kind != "w_asymmetric" or bool(((F != 0) == (D == 0)).all())
+
+
+def test_masked_convolution_computes_with_effective_weights() -> None:
+    plain = nn.Conv2d(2, 3, 3, stride=2, padding=1).double()
+    F, D = masked.draw_fixed((3, 2, 3, 3), "w_asymmetric", fixed_entries=4)
+    layer = masked.MaskedConv2d(plain, F, D)
+    x = torch.randn(2, 2, 7, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    dense = copy.deepcopy(plain)
+    with torch.no_grad():
+        dense.weight.copy_(F + D * plain.weight)
+    assert torch.allclose(layer(x), dense(x))
+    layer(x).sum().backward()
+    assert layer.weight.grad is not None
+    assert bool((layer.weight.grad[D == 0] == 0).all())
+
+
+def test_interpolation_mixes_trainable_weights_and_keeps_fixed_ones() -> None:
+    first, second = mlp(1), mlp(2)
+    state = masked.interpolated_state(first, second, 0.25)
+    a, b = first.state_dict(), second.state_dict()
+    assert torch.allclose(state["0.weight"], 0.75 * a["0.weight"] + 0.25 * b["0.weight"])
+    assert torch.equal(state["0.fixed"], a["0.fixed"])
+    assert torch.equal(state["0.fingerprint"], a["0.fingerprint"])
+
+
+def test_interpolation_refuses_other_fixed_weights_and_architectures() -> None:
+    with pytest.raises(InputError, match="different fixed weights"):
+        masked.interpolated_state(mlp(1), mlp(2, fixed_seed=5), 0.5)
+    with pytest.raises(InputError, match="different architectures"):
+        masked.interpolated_state(mlp(1), nn.Linear(6, 3), 0.5)
+
+
+def test_bad_masks_are_named() -> None:
+    with pytest.raises(InputError, match="fixed_entries=9"):
+        masked.draw_fixed((5, 8), "sparse", fixed_entries=9)
+    with pytest.raises(InputError, match="F, D: entries"):
+        masked.MaskedLinear(nn.Linear(1, 1), torch.tensor([[math.nan]]), torch.ones(1, 1))
+    with pytest.raises(InputError, match="two are needed"):
+        masked.asymmetric(nn.Sequential(nn.Linear(1, 1)), "sparse")
+
+
+# Comparing two runs ------------------------------------------------------------------------------------------------------
+
+
+def test_alignment_keeps_the_function_and_undoes_a_permutation() -> None:
+    first = mlp(1, "standard")
+    second = copy.deepcopy(first)
+    order = torch.tensor([3, 0, 1, 2, 5, 4, 7, 6])
+    with torch.no_grad():
+        second[0].weight.copy_(second[0].weight[order])  # type: ignore[index]
+        second[0].bias.copy_(second[0].bias[order])  # type: ignore[index]
+        second[2].weight.copy_(second[2].weight[:, order])  # type: ignore[index]
+    inputs, targets = problem()
+    assert torch.allclose(first(inputs), second(inputs))
+    found = identification(first, second, inputs, targets, explained=1.0)
+    assert not found.layers[0].activation_matching_identity
+    assert found.layers[1].activation_matching_identity
+    assert found.aligned is not None
+    assert abs(found.aligned.value) < 1e-12
+
+
+def test_network_merges_with_itself() -> None:
+    inputs, targets = problem()
+    network = mlp(1)
+    found = identification(network, network, inputs, targets)
+    assert found.merges
+    assert abs(found.unaligned.value) < 1e-12
+    assert found.predicted_bound < 1e-12
+    assert all(layer.activation_matching_identity and layer.measured_deviation == 0 for layer in found.layers)
+
+
+def test_barrier_stays_below_its_bound_and_deviations_below_theirs() -> None:
+    inputs, targets = problem()
+    generator = torch.Generator().manual_seed(0)
+    first = mlp(1, "additive", sigma=3.0)
+    second = copy.deepcopy(first)
+    with torch.no_grad():
+        for layer in (second[0], second[2]):  # type: ignore[index]
+            layer.weight.add_(0.1 * torch.randn(layer.weight.shape, generator=generator, dtype=torch.float64))
+    found = identification(first, second, inputs, targets, explained=1.0)
+    assert found.unaligned.value <= found.predicted_bound
+    assert all(np.isfinite(layer.center_dominance).all() for layer in found.layers)
+
+
+def test_neurons_without_fixed_weights_are_interchangeable() -> None:
+    inputs, targets = problem()
+    layer = identification(mlp(1, "standard"), mlp(2, "standard"), inputs, targets).layers[0]
+    assert np.isinf(layer.center_dominance).all()
+    assert abs(layer.margin) < 1e-9
+    assert np.abs(layer.swaps).max() < 1e-9
+
+
+def test_convolutions_are_compared_too() -> None:
+    def build(seed: int) -> nn.Module:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            made = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(64, 3))
+        return masked.asymmetric(made, "w_asymmetric", seed=0)
+
+    inputs = torch.randn(30, 1, 4, 4, generator=torch.Generator().manual_seed(0))
+    found = identification(build(1), build(2), inputs, torch.arange(30) % 3)
+    assert [layer.neurons for layer in found.layers] == [4]
+    assert found.aligned is None
+
+
+def test_batch_norm_is_refused_or_estimated_anew() -> None:
+    inputs, targets = problem()
+    networks = []
+    for seed in (1, 2):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            networks.append(nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 3)))
+    with pytest.raises(InputError, match="BatchNorm"):
+        identification(*networks, inputs, targets)
+    found = identification(*networks, inputs, targets, batch_norm="reestimate")
+    assert np.isfinite(found.losses).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x, y: (x[:, :5], y), "do not fit the model"),
+        (lambda x, y: (x * math.nan, y), "not finite"),
+        (lambda x, y: (x, y[:-1]), "one class"),
+        (lambda x, y: (x, y + 1), "classes 1 to 3"),
+    ],
+)
+def test_data_that_do_not_fit_are_named(change: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        identification(mlp(1), mlp(2), *change(*problem()))
+
+
+# The command -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Two runs of the example, trained for two epochs, and the folder of examples on the import path."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[1]))
+        digits = import_module("examples.digits")
+        _train(digits, folder)
+        yield folder
+
+
+def _train(digits: Any, folder: Path) -> None:
+    for seed, name in ((1, "first"), (2, "second")):
+        network = digits.train(digits.w_asymmetric(seed), seed, epochs=2)
+        torch.save(network.state_dict(), folder / f"{name}.pt")
+    torch.save(digits.standard(1).state_dict(), folder / "other.pt")
+    inputs, targets = digits.data()
+    np.savez(folder / "digits.npz", x=inputs[1400:].numpy(), y=targets[1400:].numpy())
+
+
+def command(folder: Path, second: str, *options: str) -> int:
+    paths = [str(folder / "first.pt"), str(folder / second)]
+    data = str(folder / "digits.npz")
+    return main(["identify", *paths, "--model", "examples.digits:w_asymmetric", "--data", data, *options])
+
+
+def test_command_prints_json_with_the_keys_of_the_interface(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = command(runs, "second.pt", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert status == (0 if "merge without alignment:" in found["verdict"] else 1)
+    assert found["schema"] == "lakatos/identify/1"
+    keys = {"name", "neurons", "dimension", "coherence", "center_dominance", "margin", "identity_optimal"}
+    assert [layer["neurons"] for layer in found["layers"]] == [64, 64]
+    assert all(keys <= layer.keys() and len(layer["center_dominance"]) == 64 for layer in found["layers"])
+    barrier = found["barrier"]
+    assert set(barrier) == {"definition", "predicted_bound", "measured_unaligned", "measured_aligned"}
+    assert barrier["measured_unaligned"] <= barrier["predicted_bound"]
+
+
+def test_command_writes_a_page_with_a_map_for_each_layer(runs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "merge.html"
+    command(runs, "second.pt", "--html", str(page))
+    text = page.read_text("utf-8")
+    assert text.count("<figure>") == 3  # the losses, and two maps
+    assert text.count("<rect") == 2 * 64 * 64
+    assert "<script" not in text
+
+
+def test_command_says_words_for_people(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command(runs, "first.pt")
+    assert "These networks merge without alignment" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("second", "options", "message"),
+    [
+        ("other.pt", (), "different fixed weights"),
+        ("missing.pt", (), "no such file"),
+        ("second.pt", ("--support", "round"), "support='round'"),
+        ("second.pt", ("--batch-norm", "ignore"), "batch_norm='ignore'"),
+        ("second.pt", ("--points", "4"), "points=4"),
+        ("second.pt", ("--explained", "2"), "explained=2.0"),
+    ],
+)
+def test_bad_input_exits_with_two(
+    runs: Path, capsys: pytest.CaptureFixture[str], second: str, options: tuple[str, ...], message: str
+) -> None:
+    assert command(runs, second, *options) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+
+
+def test_data_file_without_classes_exits_with_two(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data.npz"
+    np.savez(path, x=np.zeros((3, 64)))
+    paths = [str(runs / name) for name in ("first.pt", "second.pt")]
+    assert main(["identify", *paths, "--model", "examples.digits:w_asymmetric", "--data", str(path)]) == 2
+    assert "arrays x and y" in capsys.readouterr().err
+
+
+def test_correlations_of_constant_activations_are_zero() -> None:
+    found = alignment.correlations(torch.tensor([[1.0, 2.0], [1.0, 4.0]]), torch.tensor([[0.0], [3.0]]))
+    assert found.tolist() == [[0.0], [pytest.approx(1.0)]]
