@@ -234,7 +234,6 @@ def try_cases(numbers: range, top: Path, seed: int) -> dict[str, Any]:
         with watch.on():
             assert ending(case, path) in ("read", "valid"), case
     watch.learning = False
-    signal.signal(signal.SIGALRM, _hang)
     for method in (8, 12, 14):
         hostile.zeros(method)
     counts: Counter[str] = Counter()
@@ -246,15 +245,12 @@ def try_cases(numbers: range, top: Path, seed: int) -> dict[str, Any]:
         path = folder / f"case{case.suffix}"
         path.write_bytes(case.content)
         faulthandler.dump_traceback_later(4 * SECONDS, exit=True)  # for loops in C, which no signal interrupts
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
         try:
-            with watch.on():
+            with time_limit(), watch.on():
                 result = ending(case, path)
             trouble = list(watch.seen)
         except (Exception, Hang) as error:
             result, trouble = "failed", [f"{type(error).__name__}: {str(error)[:200]}", *watch.seen]
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
         if (grown := _peak() - peak) > MEBIBYTES:
             trouble.append(f"{grown} MiB of memory")
         peak = max(peak, _peak())
@@ -265,6 +261,18 @@ def try_cases(numbers: range, top: Path, seed: int) -> dict[str, Any]:
         problems += [{"case": number, "reader": case.reader, "problem": text} for text in trouble]
     faulthandler.cancel_dump_traceback_later()
     return {"counts": counts, "problems": problems}
+
+
+@contextlib.contextmanager
+def time_limit() -> Iterator[None]:
+    """Raise `Hang` in the main thread after `SECONDS`."""
+    before = signal.signal(signal.SIGALRM, _hang)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _hang(number: int, frame: FrameType | None) -> None:

@@ -44,7 +44,7 @@ def instance_problems(verdict: Mapping[str, Any], folder: Path) -> list[str]:
     """Return in what the instance file of `verdict` differs from what the verdict says of it; nothing if there is no file.
 
     The hash of the file has to be the recorded one, and what the table ``[instance]`` says has to be in the fields. Arrays
-    that the table takes from other files are not looked at.
+    that the table takes from other files, and what it leaves to defaults, are not looked at.
     """
     instance = verdict.get("instance")
     if instance is None:
@@ -125,10 +125,10 @@ def _is_reference(written: Any) -> bool:
 
 
 def _same(written: Any, recorded: Any) -> bool:
-    """Return whether the two are equal, numbers as numbers."""
+    """Return whether the two are equal, numbers as numbers; a record may add what the file leaves to defaults."""
     if isinstance(written, dict):
-        same_keys = isinstance(recorded, Mapping) and set(written) == set(recorded)
-        return same_keys and all(_same(value, recorded[key]) for key, value in written.items())
+        has_keys = isinstance(recorded, Mapping) and set(written) <= set(recorded)
+        return has_keys and all(_same(value, recorded[key]) for key, value in written.items())
     if isinstance(written, list):
         same_length = isinstance(recorded, (list, tuple)) and len(recorded) == len(written)
         return same_length and all(map(_same, written, recorded))

@@ -21,10 +21,12 @@ if not __package__:  # run as a script, perhaps with a Python that finds no inst
 from lakatos._checker_connectivity import check_connectivity
 from lakatos._checker_conservation import check_conservation
 from lakatos._checker_files import instance_problems, read_json
-from lakatos._checker_laws import check_law_count
 from lakatos._checker_geometry import check_no_singular_point, check_rank, check_singular_point, check_vanishing
 from lakatos._checker_homology import check_betti
 from lakatos._checker_identifiability import check_assignment_margin, check_coherence, check_realization_costs
+from lakatos._checker_laws import check_law_count
+from lakatos._checker_lift import check_lift_group
+from lakatos._checker_orbits import check_orbit_ranks
 from lakatos._checker_paths import check_different_components, check_path, check_rescaling
 from lakatos._checker_reading import Invalid, number, record, sequence, show
 from lakatos._checker_sets import Fact, check_empty, check_point
@@ -37,6 +39,8 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "connectivity": check_connectivity,
     "conservation_identity": check_conservation,
     "law_count": check_law_count,
+    "lift_group": check_lift_group,
+    "orbit_ranks": check_orbit_ranks,
     "jacobian_rank": check_rank,
     "singular_point": check_singular_point,
     "no_singular_point": check_no_singular_point,
@@ -56,6 +60,7 @@ _CERTIFICATE = "lakatos/certificate/1"
 _OUTCOMES = ("proved", "supported", "refuted", "inconclusive", "inapplicable")
 _RELATIONS = ("=", "<=", ">=")
 _LONGEST_LABEL = 500
+_MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _INFINITIES = {math.inf: "inf", -math.inf: "-inf"}
 
 
@@ -85,7 +90,10 @@ def check_certificate(fields: Any, certificate: Any) -> dict[str, Fact]:
     kind = certificate.get("kind")
     if not isinstance(kind, str) or kind not in CHECKS:
         raise Invalid(f"certificate: kind={show(kind)} is unknown; known are {', '.join(CHECKS)}")
-    return CHECKS[kind](fields, certificate)
+    try:
+        return CHECKS[kind](fields, certificate)
+    except _MISFITS as error:  # data of another form than its kind has: nothing was established
+        raise Invalid(f"{kind}: instance and certificate do not fit together ({type(error).__name__})") from error
 
 
 def check_result(document: Any, folder: str | Path) -> list[str]:
