@@ -16,7 +16,7 @@ from .views import View
 
 __all__ = ["Closure", "Funnel", "close", "peel"]
 
-_DENSE = 4  # inner edges per node from which on looking for dense blocks pays off
+_DENSE = 16  # inner edges per node from which on looking for dense blocks pays off
 _LARGE = 1 << 12  # inner edges below which it never does
 _WIDE = 1 << 10  # edges at a time from which on counting at all nodes beats sorting
 
@@ -28,7 +28,7 @@ class Funnel:
     Parameters
     ----------
     nodes : int64 array
-        v first, and each node after all those that its edges lead to.
+        v first.
     parts : int64 array
         Last nodes of the closed parts: funnels of other nodes that no hidden node outside them leads into.
     inner : integer array
@@ -101,7 +101,9 @@ def close(view: View, funnel: Funnel, minimum: npt.NDArray[Any], tight: BoolArra
     A closed part adds its minimum to the supply, since a critical set that meets it may as well hold all of its largest
     critical set; if it has none, it is better left out, and nothing outside needs it.
     """
-    nodes, parts = funnel.nodes, funnel.parts[tight[funnel.parts]]
+    # In the order of the network, which the solver of flows likes better than that of peeling.
+    nodes, parts = np.sort(funnel.nodes), funnel.parts[tight[funnel.parts]]
+    root = int(np.searchsorted(nodes, funnel.nodes[0]))
     k, count = len(nodes), len(nodes) + len(parts)
     number = np.empty(len(minimum), np.int64)  # read at nodes of the funnel only
     number[nodes] = np.arange(k)
@@ -115,18 +117,18 @@ def close(view: View, funnel: Funnel, minimum: npt.NDArray[Any], tight: BoolArra
     flow[arcs] = amounts
     excess = 0
     if unsent.any():
-        # What no consumer takes goes on to v, along any edges: each leads to a node with a smaller number.
+        # What no consumer takes goes on to v, along any edges.
         onward = np.zeros(count, np.int64)
         onward[tail] = np.arange(len(edges))
-        others = np.arange(1, count)
+        others = np.delete(np.arange(count), root)
         passed = gathered(others, head[onward[others]], unsent)
         flow[onward[others]] += passed[others]
-        excess = int(passed[0])
+        excess = int(passed[root])
     used = np.flatnonzero(flow)
     inside = critical[:k]
     return Closure(
         excess,
-        bool(inside[0]),
+        bool(inside[root]),
         nodes[inside],
         parts[critical[k:]],
         funnel.parts,
