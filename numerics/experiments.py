@@ -1,0 +1,234 @@
+"""Experiments on neuron identifiability as functions of settings and a seed: all pairs of networks train as one batch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ..core import InputError
+from .barriers import BarrierName
+from .masked import Asymmetry, draw_fixed
+
+__all__ = [
+    "CoherenceSettings",
+    "Outcomes",
+    "SubspaceSettings",
+    "coherence_barriers",
+    "subspace_barriers",
+]
+
+_POINTS = 21
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What an experiment measured for every pair of networks.
+
+    Parameters
+    ----------
+    barriers : tuple of float
+        By `definition`.
+    ends : tuple of float
+        Mean of the metric at the two ends: a barrier says little about networks that have learned little.
+    metric : str
+        ``loss`` or ``accuracy``.
+    notes : dict
+        What else the setting fixes: coherence, share of neurons that can have every feature.
+    """
+
+    barriers: tuple[float, ...]
+    ends: tuple[float, ...]
+    definition: BarrierName
+    metric: Literal["loss", "accuracy"]
+    notes: dict[str, float]
+
+    @property
+    def mean(self) -> float:
+        """Mean barrier."""
+        return sum(self.barriers) / len(self.barriers)
+
+
+@dataclass(frozen=True)
+class CoherenceSettings:
+    """A teacher on two latent coordinates, seen through copies: coherence 1/active.
+
+    Parameters
+    ----------
+    active : int
+        Active copies of each latent coordinate, scaled by 1/√active.
+    copies : int
+        All copies; the others are zero.
+    frames : bool
+        Each copy is rotated by a random angle and the coordinates are permuted, in place of exact copies.
+    width, keep, pairs, epochs, samples : int or float
+        Neurons, probability that a weight is trainable, pairs of networks, epochs and training samples.
+    """
+
+    active: int = 1
+    copies: int = 10
+    frames: bool = False
+    width: int = 128
+    keep: float = 0.15
+    pairs: int = 10
+    epochs: int = 100
+    samples: int = 1024
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.active <= self.copies:
+            raise InputError(f"active={self.active!r}: 1 to copies={self.copies!r} is needed")
+        if min(self.width, self.pairs, self.epochs, self.samples) < 1 or not 0 < self.keep <= 1:
+            raise InputError(f"{self!r}: positive sizes and a probability keep in (0, 1] are needed")
+
+
+def coherence_barriers(settings: CoherenceSettings, seed: int) -> Outcomes:
+    """Return the midpoint barriers of pairs of masked students without fixed weights, trained on the same data.
+
+    Teacher relu(z₁ + z₂), z ~ N(0, 1). Student Σ relu((D ⊙ W) x + b). AdamW with learning rate and weight decay (of weights)
+    1e−2, batches of 512. The barrier is that of the mean squared error on 2048 new samples.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    embedding = _embedding(settings, generator)
+    n, width, networks = 2 * settings.copies, settings.width, 2 * settings.pairs
+    D = torch.bernoulli(torch.full((width, n), settings.keep), generator=generator)
+    z = torch.randn(settings.samples, 2, generator=generator)
+    z_test = torch.randn(2048, 2, generator=generator)
+    W = (0.05 * torch.randn(networks, width, n, generator=generator)).requires_grad_()
+    b = torch.zeros(networks, width, requires_grad=True)
+    optimizer = torch.optim.AdamW(
+        [{"params": [W], "weight_decay": 1e-2}, {"params": [b], "weight_decay": 0.0}], lr=1e-2
+    )
+    inputs, targets = z @ embedding.T, torch.relu(z.sum(1))
+    for _ in range(settings.epochs):
+        order = torch.rand(networks, settings.samples, generator=generator).argsort(1)
+        for rows in order.split(512, dim=1):
+            optimizer.zero_grad()
+            outputs = _student(W * D, b, inputs[rows])
+            ((outputs - targets[rows]) ** 2).mean(1).sum().backward()
+            optimizer.step()
+    with torch.no_grad():
+        x, y = (z_test @ embedding.T).expand(settings.pairs, -1, -1), torch.relu(z_test.sum(1))
+
+        def loss(t: float) -> Tensor:
+            mixed = ((1 - t) * part[0::2] + t * part[1::2] for part in (W, b))
+            weights, biases = mixed
+            return ((_student(weights * D, biases, x) - y) ** 2).mean(1)
+
+        start, middle, end = loss(0.0), loss(0.5), loss(1.0)
+        eigenvalues = torch.linalg.eigvalsh(torch.einsum("lk,wl,lj->wkj", embedding, D, embedding))
+    return Outcomes(
+        tuple((middle - torch.maximum(start, end)).tolist()),
+        tuple(((start + end) / 2).tolist()),
+        "midpoint_above_worse",
+        "loss",
+        {
+            "coherence": float((embedding**2).sum(1).max()),
+            "full_rank": float(
+                (eigenvalues[:, 0] > 1e-6).double().mean()
+            ),  # float32: eigenvalues are 0 or at least 1/10
+        },
+    )
+
+
+def _student(weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:
+    return torch.relu(torch.baddbmm(biases[:, None], inputs, weights.mT)).sum(-1)
+
+
+def _embedding(settings: CoherenceSettings, generator: torch.Generator) -> Tensor:
+    scale = 1 / math.sqrt(settings.active)
+    rows = torch.zeros(2 * settings.copies, 2)
+    for copy in range(settings.active):
+        angle = float(torch.rand((), generator=generator)) * math.pi if settings.frames else 0.0
+        rotation = torch.tensor([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+        rows[2 * copy : 2 * copy + 2] = scale * rotation
+    return rows[torch.randperm(len(rows), generator=generator)] if settings.frames else rows
+
+
+@dataclass(frozen=True)
+class SubspaceSettings:
+    """A Gaussian mixture in a random subspace, and pairs of ReLU networks with one hidden layer.
+
+    Parameters
+    ----------
+    dimension, inputs, classes : int
+        k, n and the number of classes.
+    separation : float
+        Standard deviation of the class means, in units of the spread within a class.
+    kind, sigma, fixed_share : str, float, float
+        Of the fixed weights; ``w_asymmetric`` with sigma 0 is the control.
+    """
+
+    dimension: int = 8
+    inputs: int = 128
+    classes: int = 10
+    separation: float = 3.0
+    kind: Asymmetry = "w_asymmetric"
+    sigma: float = 1.0
+    fixed_share: float = 0.125
+    width: int = 64
+    pairs: int = 4
+    epochs: int = 20
+    samples: int = 4000
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.dimension <= self.inputs:
+            raise InputError(f"dimension={self.dimension!r}: 1 to inputs={self.inputs!r} is needed")
+        if min(self.classes, self.width, self.pairs, self.epochs, self.samples) < 1:
+            raise InputError(f"{self!r}: positive sizes are needed")
+
+
+def subspace_barriers(settings: SubspaceSettings, seed: int) -> Outcomes:
+    """Return the drop of accuracy along the segment between networks that share fixed weights and differ in initialization.
+
+    AdamW, learning rate 1e−3, weight decay 1e−2, batches of 100; accuracy on 2000 new samples at 21 points.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    k, n, networks = settings.dimension, settings.inputs, 2 * settings.pairs
+    U = torch.linalg.qr(torch.randn(n, k, generator=generator))[0]
+    means = settings.separation * torch.randn(settings.classes, k, generator=generator)
+    total = settings.samples + 2000
+    classes = torch.randint(settings.classes, (total,), generator=generator)
+    x = (means[classes] + torch.randn(total, k, generator=generator)) @ U.T
+    entries = round(settings.fixed_share * n)
+    F, D = draw_fixed((settings.width, n), settings.kind, fixed_entries=entries, sigma=settings.sigma, seed=seed)
+    F, D = F.float(), D.float()
+    scale = 1 / math.sqrt(n)
+    parameters = [
+        (scale * torch.randn(networks, settings.width, n, generator=generator)).requires_grad_(),
+        torch.zeros(networks, settings.width, requires_grad=True),
+        (torch.randn(networks, settings.classes, settings.width, generator=generator) / math.sqrt(settings.width)),
+    ]
+    parameters[2].requires_grad_()
+    optimizer = torch.optim.AdamW(parameters, lr=1e-3, weight_decay=1e-2)
+    train, test = slice(0, settings.samples), slice(settings.samples, None)
+
+    def logits(weights: list[Tensor], rows: Tensor) -> Tensor:
+        hidden = torch.relu(torch.baddbmm(weights[1][:, None], rows, (F + D * weights[0]).mT))
+        return hidden @ weights[2].mT
+
+    for _ in range(settings.epochs):
+        order = torch.rand(networks, settings.samples, generator=generator).argsort(1)
+        for rows in order.split(100, dim=1):
+            optimizer.zero_grad()
+            outputs = logits(parameters, x[train][rows])
+            functional.cross_entropy(outputs.flatten(0, 1), classes[train][rows].flatten()).mul(networks).backward()
+            optimizer.step()
+    with torch.no_grad():
+        rows = x[test].expand(settings.pairs, -1, -1)
+        curve = []
+        for t in torch.linspace(0, 1, _POINTS).tolist():
+            mixed = [(1 - t) * part[0::2] + t * part[1::2] for part in parameters]
+            curve.append((logits(mixed, rows).argmax(-1) == classes[test]).double().mean(1))
+    accuracy = torch.stack(curve)
+    best = torch.maximum(accuracy[0], accuracy[-1])
+    return Outcomes(
+        tuple((100 * (accuracy.min(0).values - best) / best).tolist()),
+        tuple(((accuracy[0] + accuracy[-1]) / 2).tolist()),
+        "relative_accuracy",
+        "accuracy",
+        {"coherence": float((U**2).sum(1).max())},
+    )
