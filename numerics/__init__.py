@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from . import descent as descent
     from . import directions as directions
     from . import drift as drift
+    from . import experiments as experiments
     from . import flow as flow
     from . import forward as forward
     from . import frequencies as frequencies
@@ -59,6 +60,7 @@ __all__ = [
     "descent",
     "directions",
     "drift",
+    "experiments",
     "flow",
     "forward",
     "frequencies",
