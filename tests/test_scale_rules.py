@@ -31,6 +31,7 @@ class Model(nn.Module):
         for name, layer in layers.items():
             setattr(self, name, layer)
         self.run = run
+        self.register_buffer("chosen", torch.tensor([4, 0, 2]))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.run(self, x)
@@ -316,18 +317,65 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Callable[[], torch.Tensor], int]
         sequences,
         5,
     ),
-    "written in place, also through a view": (
-        lambda: Model(lambda m, x: m.b(in_place(m.a(x))), a=nn.Linear(3, 5), b=nn.Linear(5, 2)),
+    "written in place through a view": (
+        lambda: Model(
+            lambda m, x: m.b(in_place(m.a(x), m.g)),
+            a=nn.Linear(3, 5),
+            g=nn.Parameter(torch.randn(1)),
+            b=nn.Linear(5, 2),
+        ),
         vectors,
-        # The first entry of the first layer is overwritten by a number, so it has no law.
-        4,
+        # The entry that is overwritten is a neuron of its own.
+        5 + 1,
+    ),
+    "clipped on both sides": (
+        lambda: Model(
+            lambda m, x: m.c(F.relu(m.b(m.a(x).clamp(0, 0.1)))), a=nn.Linear(3, 5), b=nn.Linear(5, 6), c=nn.Linear(6, 2)
+        ),
+        vectors,
+        6,
+    ),
+    "divided by what is computed": (
+        lambda: Model(lambda m, x: m.c(m.a(x) / m.b(x).abs()), a=nn.Linear(3, 5), b=nn.Linear(3, 5), c=nn.Linear(5, 2)),
+        vectors,
+        5,
+    ),
+    "a rectifier by hand": (
+        lambda: Model(lambda m, x: m.b((h := m.a(x)) * (h > 0)), a=nn.Linear(3, 5), b=nn.Linear(5, 2)),
+        vectors,
+        5,
+    ),
+    "compared with what is computed": (
+        lambda: Model(
+            lambda m, x: m.c(F.relu(m.b((h := m.a(x)) * (h > h.flip(1))))),
+            a=nn.Linear(3, 5),
+            b=nn.Linear(5, 6),
+            c=nn.Linear(6, 2),
+        ),
+        vectors,
+        6,
+    ),
+    "chosen entries": (
+        lambda: Model(lambda m, x: m.b(F.relu(m.a(x))[:, m.chosen]), a=nn.Linear(3, 5), b=nn.Linear(3, 2)),
+        vectors,
+        # Which ones are chosen is not looked at.
+        1,
+    ),
+    "detached": (
+        lambda: Model(
+            lambda m, x: m.c(F.relu(m.b(F.relu(m.a(x)).detach())) + m.d(F.relu(m.a(x)))),
+            **{k: nn.Linear(*v) for k, v in {"a": (3, 5), "b": (5, 4), "c": (4, 2), "d": (5, 4)}.items()},
+        ),
+        vectors,
+        # The second layer reads data, as it were; what is added to its output joins it.
+        5 + 4,
     ),
 }
 
 
-def in_place(h: torch.Tensor) -> torch.Tensor:
+def in_place(h: torch.Tensor, gain: torch.Tensor) -> torch.Tensor:
     h = h.abs()
-    h[:, 0].add_(1.0)
+    h[:, 0].mul_(gain)
     return h
 
 
