@@ -22,6 +22,7 @@ __all__ = [
     "lightning_moments",
     "margin_field",
     "pairing_average",
+    "rotated_quadratic_field",
 ]
 
 
@@ -102,6 +103,30 @@ def lightning_field(moments: Moments, d: int) -> Field:
         g = (a @ np.einsum("a,b,e->abe", q, k, v).ravel() - b).reshape(d, d, d)
         parts = ("abe,b,e->a", k, v), ("abe,a,e->b", q, v), ("abe,a,b->e", q, k)
         return -np.concatenate([np.einsum(path, g, s, t) for path, s, t in parts])
+
+    return field
+
+
+def rotated_quadratic_field(x: Vector, y: Vector, units: int) -> Field:
+    """Return minus the gradient for f = Σ_j a_j (w_j·x)², averaged over all rotations of x, in θ = (a, w_1, …).
+
+    The average of x⊗x⊗x⊗x over rotations is |x|⁴/(d(d+2)) times the three pairings of its indices.
+    """
+    d = x.shape[1]
+    squares = (x**2).sum(axis=1)
+    fourth, second = float((squares**2).mean()) / (d * (d + 2)), float((y * squares).mean()) / d
+
+    def field(theta: Vector) -> Vector:
+        a, w = theta[:units], theta[units:].reshape(units, d)
+        gram = w @ w.T
+        lengths = np.diag(gram)
+        kernel = np.outer(lengths, lengths) + 2 * gram**2
+        along_a = fourth * kernel @ a - second * lengths
+        along_w = (
+            2 * fourth * (a[:, None] * (a @ lengths) * w + 2 * (np.outer(a, a) * gram) @ w)
+            - 2 * second * a[:, None] * w
+        )
+        return -np.concatenate([along_a, along_w.ravel()])
 
     return field
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import model_fields as model_fields
     from . import modular as modular
     from . import orbit_fields as orbit_fields
+    from . import range_identity as range_identity
     from . import range_laws as range_laws
     from . import realization as realization
     from . import separation as separation
@@ -45,6 +46,7 @@ __all__ = [
     "model_fields",
     "modular",
     "orbit_fields",
+    "range_identity",
     "range_laws",
     "realization",
     "separation",
