@@ -247,6 +247,13 @@ class Network:
         """Number of incoming edges of each node, with multiplicity."""
         return np.bincount(self.head, minlength=self.node_count)
 
+    @property
+    def has_zero_weight(self) -> bool:
+        """Whether a weight is known to be 0."""
+        if isinstance(self.weights, np.ndarray):
+            return bool((self.weights == 0).any())
+        return self.weights is not None and not all(self.weights)
+
     @cached_property
     def first_out_edge(self) -> IntArray:
         """The first edge that leaves each node, -1 without one: its only one if the out-degree is 1."""

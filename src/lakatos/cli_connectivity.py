@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .certified import certified
 from .cli import BUG, print_bug
 from .cli_boundary import print_json, screen
-from .core import Exact, InputError, InternalError, Undecided
+from .core import InputError, Undecided
 from .pool import Done, Failed, Lost, run
 from .report_connectivity import Explanation, connectivity_json, explain, print_explanation
-from .results import value_to_json, write_atomically
+from .results import write_atomically
 
 if TYPE_CHECKING:
     from .connectivity_geometry import Finding
@@ -36,6 +37,7 @@ class _Question:
     betti: bool = False
     path: tuple[Path, Path] | None = None
     rescale: tuple[str, Path] | None = None
+    certificate: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class _Answer:
     status: int
     data: dict[str, Any]
     explanation: Explanation
-    certificate_file: dict[str, Any]
+    certificate_file: dict[str, Any] | None
 
 
 def command(
@@ -102,6 +104,7 @@ def command(
         betti,
         path,
         None if rescale is None or output is None else (rescale, output),
+        certificate is not None,
     )
     (ending,) = run(_answer, [question], time_limit=time_limit)
     match ending:
@@ -134,7 +137,7 @@ def _answer(question: _Question) -> _Answer:
         else change.network
     )
     result = connectivity(network)
-    certificate_file = _checked(result)
+    certificate_file = certified(result, write=question.certificate)
     findings = _findings(question, result)
     status = EMPTY if result.connected is None else CONNECTED if result.connected else DISCONNECTED
     data = connectivity_json(result, time.perf_counter() - began)
@@ -164,42 +167,3 @@ def _findings(question: _Question, result: Connectivity) -> list[Finding]:
     if question.path is not None:
         findings.append(path_finding(result, question.network, question.path))
     return findings
-
-
-def _checked(result: Connectivity) -> dict[str, Any]:
-    """Return the certificate file, after the independent checker came to the same answer.
-
-    Raises
-    ------
-    InternalError
-        If it did not.
-    """
-    from .checker import Invalid, check_certificate
-
-    fields, certificate = result.network.to_fields(), result.certificate.to_json()
-    claims: dict[str, Exact] = {
-        "feasible": result.feasible,
-        "connected": result.connected,
-        "log2_components": result.log2_components,
-        "frozen": result.frozen_edges,
-        "regular_frozen": result.regular_frozen_edges,
-        "regular_connected": result.regular_connected,
-        "regular_log2_components": result.regular_log2_components,
-        **{f"minimum[{item.edge}]": item.minimum for item in result.edges},
-    }
-    try:
-        facts = check_certificate(fields, certificate)
-    except Invalid as error:
-        raise InternalError(f"the certificate is not valid: {error}") from error
-    for quantity, value in claims.items():
-        if facts.get(quantity, _ABSENT) != value:
-            raise InternalError(f"{quantity}={value!r}, but the certificate establishes {facts.get(quantity)!r}")
-    return {
-        "schema": "lakatos/certificate/1",
-        "network": fields,
-        "certificate": certificate,
-        "claims": {quantity: value_to_json(value) for quantity, value in claims.items()},
-    }
-
-
-_ABSENT = object()

@@ -162,8 +162,8 @@ def _remarks(result: Connectivity, locked: Sequence[EdgeMinimum]) -> Iterable[st
 
 def _can_be_rescaled(result: Connectivity) -> bool:
     """Every balance is within reach if all neurons lie between terminals on an acyclic graph and no weight is zero."""
-    weights = result.network.weights
-    return result.certificate.data["method"] == "degrees" and (weights is None or all(w != 0 for w in weights))
+    assert result.examined is not None  # there are locked weights
+    return result.examined.method == "degrees" and not result.network.has_zero_weight
 
 
 def _margin(result: Connectivity) -> str:
