@@ -65,12 +65,9 @@ def least_angles(centers: FloatArray, target: FloatArray, beta: float) -> FloatA
 
 def reach_frequency(m: int, k: int, *, beta: float, angle: float, samples: int, seed: int) -> Interval:
     """Return how often one of m random neurons gets within `angle` of a fixed direction."""
-    generator = np.random.default_rng(seed)
-    target = np.eye(k)[0]
-    hits = sum(
-        bool((least_angles(generator.standard_normal((m, k)), target, beta) <= angle).any()) for _ in range(samples)
-    )
-    return clopper_pearson(hits, samples)
+    centers = np.random.default_rng(seed).standard_normal((samples * m, k))
+    angles = least_angles(centers, np.eye(k)[0], beta).reshape(samples, m)
+    return clopper_pearson(int((angles.min(1) <= angle).sum()), samples)
 
 
 def arc_cosine(X: FloatArray, Y: FloatArray) -> FloatArray:

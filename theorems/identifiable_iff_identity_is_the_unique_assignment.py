@@ -101,6 +101,18 @@ def instances() -> SearchStrategy[Fields]:
     return permuted_layers().map(lambda layer: {key: layer[key] for key in ("F", "D", "U", "A")})
 
 
+def _planar_triples() -> SearchStrategy[Fields]:
+    """Three neurons with S = 1 in the plane: the smallest layers where a cycle can be cheaper than every transposition."""
+    from hypothesis import strategies as st
+
+    triples = st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=3, max_size=3)
+    return st.builds(
+        lambda centers, features: {"U": [[1, 0], [0, 1]], "F": centers, "D": [[1, 1]] * 3, "A": features},
+        triples,
+        triples,
+    )
+
+
 # False variants: the least sensitivity over fewer permutations, or by a cheaper formula.
 
 
@@ -140,7 +152,10 @@ _LINE = {"U": [[1]], "F": [[0], [1], [3]], "D": [[1]] * 3, "A": [[0], [1], [3]]}
 
 VARIANTS = {
     "transpositions_suffice": Variant(
-        "the cheapest transposition decides", predict=_transpositions, examples=(_PLANE,)
+        "the cheapest transposition decides",
+        predict=_transpositions,
+        instances=_planar_triples,
+        examples=(_PLANE,),
     ),
     "every_neuron_moves": Variant(
         "only permutations without a fixed neuron count", predict=_long_cycles, examples=(_LINE,)

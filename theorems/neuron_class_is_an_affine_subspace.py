@@ -77,7 +77,7 @@ def _rows(instance: FeatureFields) -> tuple[Rows, ...]:
 def instances() -> SearchStrategy[Fields]:
     from ..testing import featured_layers
 
-    return featured_layers()
+    return featured_layers(max_neurons=2, max_inputs=3, max_dimension=2)
 
 
 def _enough_free_entries(instance: FeatureFields) -> Prediction:
