@@ -81,7 +81,7 @@ def test_a_counterexample_is_an_instance_file_with_comments(
 def test_a_variant_is_searched_and_replays_as_one(endings: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     endings += ["supported"]
     assert main(["refute", cli_fakes.NAME, "--variant", "zero_is_one", "--save", "found.toml"]) == 1
-    capsys.readouterr()
+    assert capsys.readouterr().out.startswith("# zero_is_zero [zero_is_one]: refuted by instance 1 after ")
     assert main(["verify", "found.toml", "--json"]) == 0
     verdict = json.loads(capsys.readouterr().out)["verdicts"][0]
     assert (verdict["variant"], verdict["outcome"]) == ("zero_is_one", "refuted")

@@ -115,6 +115,19 @@ def test_kinds_of_layers_are_found_and_small(name: str, condition: Any) -> None:
     assert len(layer["F"]) * len(layer["U"]) <= 2
 
 
+def test_fixed_weights_stand_exactly_where_nothing_is_free() -> None:
+    def is_complementary(layer: dict[str, Rows]) -> bool:
+        pairs = [pair for rows in zip(layer["F"], layer["D"], strict=True) for pair in zip(*rows, strict=True)]
+        # So many of each that fixed weights drawn everywhere would not leave out the free entries by chance.
+        return (
+            sum(d != 0 for _, d in pairs) >= 5
+            and sum(d == 0 for _, d in pairs) >= 3
+            and all(bool(f) != bool(d) for f, d in pairs)
+        )
+
+    assert smallest(masked_layers(), is_complementary)
+
+
 def test_layers_of_prescribed_coherence() -> None:
     layer = smallest(masked_layers(coherence="1/4"), lambda layer: True)
     assert layer == {"F": [[0] * 4], "D": [[1] * 4], "U": [["1/2"]] * 4}

@@ -67,7 +67,7 @@ def short_fields(instance: Any) -> dict[str, Any]:
 
 def _is_default(f: dataclasses.Field[Any], value: Any) -> bool:
     default = f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
-    return type(value) is type(default) and bool(value == default)
+    return bool(value == default)
 
 
 def _plain(value: Any) -> Any:
