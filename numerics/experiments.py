@@ -105,10 +105,10 @@ def coherence_barriers(settings: CoherenceSettings, seed: int) -> Outcomes:
     inputs, targets = z @ embedding.T, torch.relu(z.sum(1))
     for _ in range(settings.epochs):
         order = torch.rand(networks, settings.samples, generator=generator).argsort(1)
-        for rows in order.split(512, dim=1):
+        for rows in torch.split(order, 512, dim=1):
             optimizer.zero_grad()
             outputs = _student(W * D, b, inputs[rows])
-            ((outputs - targets[rows]) ** 2).mean(1).sum().backward()
+            _descend(((outputs - targets[rows]) ** 2).mean(1).sum())
             optimizer.step()
     with torch.no_grad():
         x, y = (z_test @ embedding.T).expand(settings.pairs, -1, -1), torch.relu(z_test.sum(1))
@@ -132,6 +132,11 @@ def coherence_barriers(settings: CoherenceSettings, seed: int) -> Outcomes:
             ),  # float32: eigenvalues are 0 or at least 1/10
         },
     )
+
+
+def _descend(loss: Tensor) -> None:
+    """Accumulate gradients of the sum over networks, whose parameters are their own."""
+    torch.autograd.backward(loss)
 
 
 def _student(weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:
@@ -212,10 +217,10 @@ def subspace_barriers(settings: SubspaceSettings, seed: int) -> Outcomes:
 
     for _ in range(settings.epochs):
         order = torch.rand(networks, settings.samples, generator=generator).argsort(1)
-        for rows in order.split(100, dim=1):
+        for rows in torch.split(order, 100, dim=1):
             optimizer.zero_grad()
             outputs = logits(parameters, x[train][rows])
-            functional.cross_entropy(outputs.flatten(0, 1), classes[train][rows].flatten()).mul(networks).backward()
+            _descend(networks * functional.cross_entropy(outputs.flatten(0, 1), classes[train][rows].flatten()))
             optimizer.step()
     with torch.no_grad():
         rows = x[test].expand(settings.pairs, -1, -1)

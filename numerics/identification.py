@@ -232,16 +232,11 @@ def _activations(network: nn.Module, inputs: Tensor) -> dict[str, tuple[Tensor, 
 def _rows(part: nn.Module, given: Tensor) -> Tensor:
     """Return what one neuron sees, one row for each sample and position."""
     weight = effective_weight(part)[0]
-    if given.ndim == 4:
-        assert isinstance(part, (MaskedConv2d, nn.Conv2d))
+    if isinstance(part, (MaskedConv2d, nn.Conv2d)):
+        if isinstance(part.padding, str) or part.groups != 1:
+            raise InputError(f"padding={part.padding!r}, groups={part.groups!r}: numbers and one group are supported")
         kernel = tuple(part.weight.shape[2:])
-        patches = functional.unfold(
-            given,
-            kernel,
-            dilation=part.dilation,
-            padding=part.padding,
-            stride=part.stride,  # type: ignore[arg-type]
-        )
+        patches = functional.unfold(given, kernel, dilation=part.dilation, padding=part.padding, stride=part.stride)
         return patches.transpose(1, 2).reshape(-1, weight.shape[1])
     return given.reshape(-1, weight.shape[1])
 

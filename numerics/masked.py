@@ -179,13 +179,13 @@ def effective_weight(layer: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
         For a module without weights.
     """
     if isinstance(layer, _PartlyFixed):
-        parts = (layer.fixed, layer.scale, layer.weight)
+        F, D, W = layer.fixed, layer.scale, layer.weight.detach()
     elif isinstance(layer, (nn.Linear, nn.Conv2d)):
-        parts = (torch.zeros_like(layer.weight), torch.ones_like(layer.weight), layer.weight)
+        W = layer.weight.detach()
+        F, D = torch.zeros_like(W), torch.ones_like(W)
     else:
         raise InputError(f"layer: {type(layer).__name__} has no weight matrix")
-    F, D, W = (part.detach().double().flatten(1) for part in parts)
-    return F, D, W
+    return F.double().flatten(1), D.double().flatten(1), W.double().flatten(1)
 
 
 def interpolated_state(first: nn.Module, second: nn.Module, weight: float) -> dict[str, Tensor]:

@@ -52,9 +52,10 @@ def command(
     if batch_norm not in ("reestimate", "refuse"):
         raise InputError(f"batch_norm={batch_norm!r}: choose 'reestimate' or 'refuse'")
     inputs, targets = _data(data)
-    networks = [read_module(model, checkpoint=path) for path in (first, second)]
+    a, b = (read_module(model, checkpoint=path) for path in (first, second))
     found = identification(
-        *networks,
+        a,
+        b,
         inputs,
         targets,
         kind="affine" if support == "affine" else "linear",
