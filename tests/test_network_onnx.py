@@ -37,6 +37,34 @@ class Residual(nn.Module):
         return self.head(s + self.outer(torch.relu(self.inner(s))))
 
 
+class Quotient(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c, self.d = (nn.Linear(*size) for size in ((3, 4), (4, 5), (4, 5), (5, 2)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        clipped = self.a(x).clamp(0, 6)
+        return self.d(torch.relu(self.b(clipped)) / self.c(clipped).abs())
+
+
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(7, 4)
+        self.q, self.k, self.v, self.o = (nn.Linear(4, 4) for _ in range(4))
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(self.table(tokens))
+        scores = torch.softmax(self.q(x) @ self.k(x).transpose(1, 2), -1)
+        return self.o(torch.cat([scores @ self.v(x), x], 1)[:, 1:])
+
+
+def affine(x: str, name: str, y: str) -> list[NodeProto]:
+    """A linear layer over positions, as exporters write it."""
+    turned = node("Transpose", f"{name}.weight", f"{name}.turned", perm=[1, 0])
+    return [turned, node("MatMul", f"{x} {name}.turned", f"{y}.p"), node("Add", f"{y}.p {name}.bias", y)]
+
+
 def dense(x: str, name: str, y: str) -> NodeProto:
     return node("Gemm", f"{x} {name}.weight {name}.bias", y, transB=1)
 
@@ -115,6 +143,31 @@ PAIRS: dict[str, tuple[Callable[[], nn.Module], list[NodeProto], Sequence[int], 
         (2, 3),
         {},
     ),
+    "clipping and division": (
+        Quotient,
+        [
+            *(dense("x", "a", "h"), node("Clip", "h zero six", "i"), dense("i", "b", "j"), node("Relu", "j", "k")),
+            *(dense("i", "c", "l"), node("Abs", "l", "m"), node("Div", "k m", "n"), dense("n", "d", "y")),
+        ],
+        (2, 3),
+        {"zero": np.float32(0), "six": np.float32(6)},
+    ),
+    "attention over a table": (
+        Attention,
+        [
+            *(node("Gather", "table.weight x", "e"), node("Relu", "e", "h")),
+            *(*affine("h", "q", "query"), *affine("h", "k", "key"), *affine("h", "v", "value")),
+            *(node("Transpose", "key", "turned", perm=[0, 2, 1]), node("MatMul", "query turned", "s")),
+            *(node("Softmax", "s", "t", axis=-1), node("MatMul", "t value", "mixed")),
+            *(
+                node("Concat", "mixed h", "both", axis=1),
+                node("Slice", "both one end one", "some"),
+                *affine("some", "o", "y"),
+            ),
+        ],
+        (2, 5),
+        {"one": reshaped([1]), "end": reshaped([1000])},
+    ),
     "layer norm after a shape that is computed": (
         lambda: nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4, eps=0.0), nn.Linear(4, 5), nn.GELU(), nn.Linear(5, 2)),
         [
@@ -134,9 +187,11 @@ PAIRS: dict[str, tuple[Callable[[], nn.Module], list[NodeProto], Sequence[int], 
 def test_a_file_gives_the_network_of_the_module(name: str, tmp_path: Path) -> None:
     make, nodes, shape, tensors = PAIRS[name]
     module = make()
-    built = model(nodes, {"x": shape}, "y", weights(module) | tensors)
+    tokens = isinstance(module, Attention)
+    kind = TensorProto.INT64 if tokens else TensorProto.FLOAT
+    built = model(nodes, {"x": shape}, "y", weights(module) | tensors, kind=kind)
     network = read_network(saved(built, tmp_path))
-    expected = network_of(module, torch.zeros(*shape))
+    expected = network_of(module, torch.zeros(*shape, dtype=torch.int64 if tokens else torch.float32))
     assert isinstance(network, ModelNetwork)
     assert set(network.hidden_names) == set(expected.hidden_names)
     assert edges(network) == edges(expected)

@@ -273,6 +273,16 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Callable[[], torch.Tensor], int]
         # What queries, keys and values read, and the values.
         8 + 8,
     ),
+    "one layer reads two": (
+        lambda: Model(
+            lambda m, x: m.c(F.relu(torch.stack([m.a(x), m.b(x)], 1))),
+            a=nn.Linear(3, 5),
+            b=nn.Linear(3, 5),
+            c=nn.Linear(5, 2),
+        ),
+        vectors,
+        5,
+    ),
     "R8 layer used twice": (
         lambda: Model(
             lambda m, x: m.c(F.relu(m.b(F.relu(m.b(F.relu(m.a(x))))))),
