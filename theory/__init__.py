@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import conservation as conservation
     from . import directions as directions
+    from . import exact_matrices as exact_matrices
     from . import flows as flows
     from . import jacobians as jacobians
     from . import known_laws as known_laws
@@ -33,6 +34,7 @@ __all__ = [
     "chords",
     "conservation",
     "directions",
+    "exact_matrices",
     "flows",
     "jacobians",
     "known_laws",

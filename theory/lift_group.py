@@ -14,12 +14,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checker_groups import Action
-from .._checker_lift import LARGEST_CHECKED, SPACES, Equation, lift_equations, residue_of
+from .._checker_groups import Action, Square
+from .._checker_lift import LARGEST_CHECKED, SPACES, Equation, commuting, lift_equations, residue_of
 from ..core import Certificate, Reason, Undecided
+from .exact_matrices import Rows
 from .modular import Echelon, fraction_of, null_space
 
-__all__ = ["Block", "LiftGroup", "decomposition", "lift_group"]
+__all__ = ["Block", "LiftGroup", "decomposition", "fixed_matrices", "lift_group"]
 
 _SEPARATED = 1e-7
 """Relative distance of eigenvalues that are taken for different; closer ones are drawn again."""
@@ -181,6 +182,22 @@ def _rank(matrices: NDArray[np.float64]) -> int:
 def _arrays(basis: Sequence[Flat], n: int) -> NDArray[np.float64]:
     rows = len(basis[0]) // n if basis else 0
     return np.array([[float(entry) for entry in flat] for flat in basis]).reshape(len(basis), rows, n)
+
+
+def fixed_matrices(pairs: Sequence[tuple[Square, Square]], *, symmetric: bool) -> list[Rows]:
+    """Return a basis of {X : left X = X right for all pairs}, or of its symmetric members.
+
+    Raises
+    ------
+    Undecided
+        If there is no rational basis.
+    """
+    rows, n = len(pairs[0][0]), len(pairs[0][1])
+    equations = [equation for left, right in pairs for equation in commuting(left, right)]
+    if symmetric:
+        equations += [{i * n + j: 1, j * n + i: -1} for j in range(n) for i in range(j)]
+    basis = _solutions(equations, rows * n)
+    return [tuple(tuple(flat[i * n : (i + 1) * n]) for i in range(rows)) for flat in basis]
 
 
 def _solutions(equations: Sequence[Equation], unknowns: int) -> list[Flat]:

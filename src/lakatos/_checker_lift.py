@@ -27,7 +27,7 @@ from lakatos._checker_reading import Invalid, number, record, sequence
 from lakatos._checker_sets import Fact
 from lakatos._checker_surds import Entry, Surd
 
-__all__ = ["LARGEST_CHECKED", "SPACES", "Equation", "check_lift_group", "lift_equations", "residue_of"]
+__all__ = ["LARGEST_CHECKED", "SPACES", "Equation", "check_lift_group", "commuting", "lift_equations", "residue_of"]
 
 LARGEST_CHECKED = 14
 """Largest dimension of inputs for which a certificate is made and checked: the systems have its square of unknowns."""
@@ -91,18 +91,18 @@ def lift_equations(
     if space == "lie":
         for a in sym:
             matrix = tuple(tuple(a[i * n : (i + 1) * n]) for i in range(n))
-            yield from _commuting(matrix, matrix)
+            yield from commuting(matrix, matrix)
         for b in hom:
             for row in range(len(b) // n):
                 for j in range(n):
                     yield {k * n + j: b[row * n + k] for k in range(n) if b[row * n + k]}
         return
     for x, y in (*act.generators, *act.lie):
-        yield from _commuting(y if space == "hom" else x, x)
+        yield from commuting(y if space == "hom" else x, x)
 
 
-def _commuting(left: Square, right: Square) -> Iterator[Equation]:
-    """left·X = X·right, entry by entry."""
+def commuting(left: Square, right: Square) -> Iterator[Equation]:
+    """Yield left·X = X·right, entry by entry."""
     rows, n = len(left), len(right)
     for i in range(rows):
         for j in range(n):
