@@ -81,6 +81,8 @@ NAMES: tuple[str, ...] = (
     "centered_direction_conserved_of_cyclic_shifts",
     "attention_range_conserved_of_rotations",
     "range_conserved_of_realized_lift_symmetry",
+    "conserved_for_symmetric_data_iff_orthogonal_to_averaged_gradients",
+    "averaged_squared_loss_eq_invariant_moments",
 )
 
 
