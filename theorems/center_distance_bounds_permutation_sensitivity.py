@@ -180,6 +180,23 @@ def _line(v: list[int], a: list[int], d: list[int]) -> Fields:
     return {"U": [[1]], "F": [[x] for x in v], "D": [[x] for x in d], "A": [[x] for x in a], "permutation": [1, 0]}
 
 
+def _stretched_pairs() -> SearchStrategy[Fields]:
+    """Two neurons that move towards each other where one direction is twice as cheap: random pairs miss the constant."""
+    from hypothesis import strategies as st
+
+    def pair(x: int, y: int, move: tuple[int, int]) -> Fields:
+        return {
+            "U": [[1, 0], [0, 1]],
+            "F": [[0, 0], [x, y]],
+            "D": [[2, 1], [2, 1]],
+            "A": [[*move], [x - move[0], y - move[1]]],
+            "permutation": [1, 0],
+        }
+
+    moves = st.tuples(st.integers(0, 3), st.integers(0, 6))
+    return st.builds(pair, st.integers(1, 10), st.integers(1, 6), moves)
+
+
 EXAMPLES = (_line([0, 1], [0, 3], [1, 1]), _line([0, 0], [1, 2], [1, 2]))
 
 VARIANTS = {
@@ -210,6 +227,7 @@ VARIANTS = {
     "two_radii_suffice": Variant(
         "s > 2r in place of s > r (1 + √(α₊/α₋)) makes the identity optimal",
         predict=lambda x: _claims(x, _two_sided, math.sqrt(2), lambda s: s.separation > 2 * s.radius),
+        instances=_stretched_pairs,
         examples=(
             {
                 "U": [[1, 0], [0, 1]],

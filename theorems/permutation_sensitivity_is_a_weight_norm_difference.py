@@ -146,6 +146,13 @@ def _on_a_line(v: list[int], a: list[int], permutation: list[int]) -> Fields:
     }
 
 
+def _swaps_on_a_line() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    pairs = st.lists(st.integers(-3, 3), min_size=2, max_size=2)
+    return st.builds(_on_a_line, pairs, pairs, st.just([1, 0]))
+
+
 VARIANTS = {
     "twice_the_first_cost": Variant(
         "2C_ij − C_ii − C_jj for the swap of i and j",
@@ -166,6 +173,9 @@ VARIANTS = {
         examples=(_on_a_line([0, 1, 2], [0, 1, 2], [1, 2, 0]),),
     ),
     "never_negative": Variant(
-        "no permutation lowers the norm", predict=_never_negative, examples=(_on_a_line([0, 1], [1, 0], [1, 0]),)
+        "no permutation lowers the norm",
+        predict=_never_negative,
+        instances=_swaps_on_a_line,
+        examples=(_on_a_line([0, 1], [1, 0], [1, 0]),),
     ),
 }

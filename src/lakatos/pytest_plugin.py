@@ -50,9 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     ]
     if missing := [path for path in given if not path.exists()]:
         raise pytest.UsageError(f"--lakatos {missing[0]}: no such file or folder")
-    # pytest collects below its arguments alone. Workers of xdist are given those of the main process, which has added them.
+    # pytest collects below its arguments alone, and what two of them lead to once.
     config.stash[_FOLDERS] = folders = [path.resolve() for path in (*given, *config.getini(FOLDERS))]
-    config.args += [str(path) for path in folders if str(path) not in config.args]
+    config.args += map(str, folders)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> InstanceModule | None:
