@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-__all__ = ["Adjacency", "digraph", "gathered", "reachable", "topological_order_of"]
+__all__ = ["Adjacency", "digraph", "gathered", "reachable", "spanning_arcs", "topological_order_of"]
 
 _Ints = npt.NDArray[np.int64]
 _Bools = npt.NDArray[np.bool_]
@@ -96,6 +96,55 @@ def gathered(nodes: _Ints, following: _Ints, amount: npt.NDArray[Any]) -> npt.ND
         jump[moving] = jump[target]
         moving = moving[jump[moving] >= 0]
     return total
+
+
+def spanning_arcs(leaving: Adjacency, head: _Ints, start: int, avoid: _Bools | None = None) -> _Ints:
+    """Return for each node the arc by which a search from `start` reaches it, -1 at `start` and where it does not come.
+
+    Parameters
+    ----------
+    leaving : Adjacency
+        Arcs by tail.
+    head : int64 array
+        Heads of all arcs.
+    avoid : bool array, optional
+        Arcs that are used only where all others have led as far as they can.
+
+    Examples
+    --------
+    >>> leaving = Adjacency.by(np.array([0, 0, 1]), 3)
+    >>> spanning_arcs(leaving, np.array([1, 2, 2]), 0, np.array([False, True, False])).tolist()
+    [-1, 0, 2]
+    """
+    count = len(leaving.start) - 1
+    reached_by = np.full(count, -1)
+    seen = np.zeros(count, bool)
+    seen[start] = True
+    front = np.array([start])
+    avoided: list[npt.NDArray[np.integer[Any]]] = []
+    while front.size or avoided:
+        if front.size:
+            arcs = leaving.at_all(front)
+            arcs = arcs[~seen[head[arcs]]]
+            if avoid is not None:
+                avoided.append(arcs[avoid[arcs]])
+                arcs = arcs[~avoid[arcs]]
+        else:
+            arcs = np.concatenate(avoided)
+            arcs = arcs[~seen[head[arcs]]]
+            avoided = []
+        reached_by[head[arcs]] = arcs
+        front = _distinct(head[arcs], count)
+        seen[front] = True
+    return reached_by
+
+
+def _distinct(nodes: _Ints, count: int) -> _Ints:
+    if 8 * len(nodes) < count:
+        return np.unique(nodes)
+    met = np.zeros(count, bool)
+    met[nodes] = True
+    return np.flatnonzero(met)
 
 
 def topological_order_of(node_count: int, tail: _Ints, head: _Ints) -> _Ints | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components
 
-from .adjacency import Adjacency, digraph
+from .adjacency import Adjacency, digraph, spanning_arcs
 from .checking_case import Case, Claims, InvalidCertificate, Vector
 from .network import BoolArray, IntArray
 
@@ -39,7 +39,7 @@ def check_changes(case: Case, point: Vector, claims: Claims, regular: bool) -> N
     """Check, by a point of P for each edge, that no minimum is too small and that no further edge is regular-frozen.
 
     The residual graph of the point is strongly connected if there are regular points. It stays so without some of its arcs
-    iff each of these is replaced by a walk in the rest.
+    if two trees, out of and into the merged terminal, use none of these, and also if each is replaced by a walk in the rest.
 
     Raises
     ------
@@ -54,8 +54,7 @@ def check_changes(case: Case, point: Vector, claims: Claims, regular: bool) -> N
         )
     values = dict(zip(point.edges.tolist(), point.values.tolist(), strict=True))
     residual = _Residual(case, point.edges)
-    # If so, whatever arcs a listed edge takes away by its change are replaced by edges that are not listed.
-    lasting = regular and residual.connects(~is_listed)
+    trees = residual.trees(is_listed) if regular else []
     for i, e in enumerate(claims.edges.tolist()):
         change = case.vector(claims.above[i], f"edge {e}: change", signed=True)
         steps = dict(zip(change.edges.tolist(), change.values.tolist(), strict=True))
@@ -64,14 +63,19 @@ def check_changes(case: Case, point: Vector, claims: Claims, regular: bool) -> N
             raise InvalidCertificate(f"edge {e}: the change leads out of the polyhedron")
         if moved.get(e, values.get(e, 0)) != claims.minimum[i]:
             raise InvalidCertificate(f"edge {e}: the change does not lead to the minimum")
-        if not regular or claims.regular_frozen[i] or lasting:
+        if not regular or claims.regular_frozen[i]:
             continue
-        gone = {f for f, x in moved.items() if x == 0 and f in values}
-        positive = np.array(sorted((values.keys() | {f for f, x in moved.items() if x}) - gone - {e}), np.int64)
-        if not _Residual(case, positive, residual).replaces(e, gone | ({e} & values.keys())):
+        gone = {e, *(f for f, x in moved.items() if x == 0)} & values.keys()
+        if any(tree.lasts(e, gone) for tree in trees):
+            continue
+        positive = np.array(sorted((values.keys() | {f for f, x in moved.items() if x}) - gone), np.int64)
+        if not _Residual(case, positive, residual).replaces(e, gone):
             raise InvalidCertificate(f"edge {e}: the change does not show that it vanishes at a regular point")
     if regular:
-        for e in np.flatnonzero(residual.tree_edges & ~is_listed).tolist():
+        doubtful = ~is_listed
+        for tree in trees:
+            doubtful &= tree.forward
+        for e in np.flatnonzero(doubtful).tolist():
             if not residual.replaces(e, set()):
                 raise InvalidCertificate(
                     f"edge {e}: not listed, but the point without it is not shown to be near a regular one"
@@ -87,6 +91,18 @@ def _is_unbalanced(case: Case, steps: Mapping[int, int]) -> bool:
         net[head] = net.get(head, 0) + step
         net[tail] = net.get(tail, 0) - step
     return any(x and network.hidden[v] for v, x in net.items())
+
+
+@dataclass(frozen=True, eq=False)
+class _Trees:
+    """Which edges two spanning trees, out of and into the merged terminal, use forwards, and which ones backwards."""
+
+    forward: BoolArray
+    backward: BoolArray
+
+    def lasts(self, e: int, gone: set[int]) -> bool:
+        """Return whether the trees do without the arc of e and the reversed arcs of `gone`."""
+        return not self.forward[e] and not any(self.backward[f] for f in gone)
 
 
 class _Residual:
@@ -110,30 +126,31 @@ class _Residual:
 
     def is_strongly_connected(self) -> bool:
         """Return whether the arcs join all hidden nodes and the merged terminal both ways."""
-        back = self.positive
-        return self._joined(np.concatenate([self.tail, self.head[back]]), np.concatenate([self.head, self.tail[back]]))
-
-    def connects(self, edges: BoolArray) -> bool:
-        """Return whether these edges alone, in their own direction, do so."""
-        return self._joined(self.tail[edges], self.head[edges])
-
-    def _joined(self, tail: IntArray, head: IntArray) -> bool:
-        _, component = connected_components(digraph(self.terminal + 1, tail, head), connection="strong")
+        _, component = connected_components(digraph(self.terminal + 1, *self._arcs), connection="strong")
         return bool((component[self.hidden] == component[self.terminal]).all())
 
-    @cached_property
-    def tree_edges(self) -> BoolArray:
-        """The edges of two trees of arcs, out of and into the merged terminal: all others can be left out one by one.
+    def trees(self, is_listed: BoolArray) -> list[_Trees]:
+        """Return pairs of trees of a strongly connected graph: one that avoids listed edges, one that avoids its edges."""
+        m = len(self.tail)
+        tail, head = self._arcs
+        groups = [(Adjacency.by(tail, self.terminal + 1), head), (Adjacency.by(head, self.terminal + 1), tail)]
+        avoid = np.concatenate([is_listed, np.ones(len(self.positive), bool)])
+        found = []
+        for _ in range(2):
+            used = np.zeros(len(tail), bool)
+            for leaving, ends in groups:
+                arcs = spanning_arcs(leaving, ends, self.terminal, avoid)
+                used[arcs[arcs >= 0]] = True
+            backward = np.zeros(m, bool)
+            backward[self.positive[used[m:]]] = True
+            found.append(_Trees(used[:m], backward))
+            avoid = used
+        return found
 
-        Of parallel edges all are marked or none.
-        """
+    @property
+    def _arcs(self) -> tuple[IntArray, IntArray]:
         back = self.positive
-        tail, head = np.concatenate([self.tail, self.head[back]]), np.concatenate([self.head, self.tail[back]])
-        marked = np.zeros(len(self.tail), bool)
-        for a, b, ends in ((tail, head, (self.tail, self.head)), (head, tail, (self.head, self.tail))):
-            _, before = breadth_first_order(digraph(self.terminal + 1, a, b), self.terminal)
-            marked |= before[ends[1]] == ends[0]
-        return marked
+        return np.concatenate([self.tail, self.head[back]]), np.concatenate([self.head, self.tail[back]])
 
     def replaces(self, e: int, reversed_edges: set[int]) -> bool:
         """Return whether walks without the arc of e replace it and the reversed arcs of `reversed_edges`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import breadth_first_order
 
-from .adjacency import Adjacency, digraph
+from .adjacency import Adjacency, digraph, spanning_arcs
 from .network import BoolArray, IntArray, Network
 from .structure import merged_ends
 
@@ -49,11 +50,19 @@ class Merged:
         self._groups = tuple(Adjacency.by(ends, self.node_count) for ends in self._ends)
 
     def walk(self, e: int) -> list[int] | None:
-        """Return the edges of a walk from the tail of edge e to its head that avoids e, or None if there is none."""
+        """Return the edges of a walk from the tail of edge e to its head that avoids e, or None if there is none.
+
+        The walk may use an edge twice.
+        """
         if self.tail[e] == self.head[e]:
             return []
         if self.twin[e] >= 0:
             return [int(self.twin[e])]
+        for to_terminal, from_terminal in self._trees:
+            there = self._along(to_terminal, self.head, int(self.tail[e]), e)
+            back = None if there is None else self._along(from_terminal, self.tail, int(self.head[e]), e)
+            if there is not None and back is not None:
+                return there + back
         edge = self.search(e, stop=True)
         node, goal = int(self.head[e]), int(self.tail[e])
         if edge[node] < 0:
@@ -63,6 +72,31 @@ class Merged:
             path.append(int(edge[node]))
             node = int(self.tail[path[-1]])
         return path[::-1]
+
+    @cached_property
+    def _trees(self) -> list[tuple[IntArray, IntArray]]:
+        """Two pairs of trees, of edges to the merged terminal and from it; the second pair avoids the first if it can."""
+        trees = []
+        avoid = np.zeros(len(self.arcs), bool)
+        for _ in range(2):
+            arcs = [spanning_arcs(self._groups[side], self._ends[1 - side], self.terminal, avoid) for side in (1, 0)]
+            trees.append((self._edges(arcs[0]), self._edges(arcs[1])))
+            used = np.concatenate(arcs)
+            avoid[used[used >= 0]] = True
+        return trees
+
+    def _edges(self, arcs: IntArray) -> IntArray:
+        return np.where(arcs >= 0, self.arcs[arcs], -1) if len(self.arcs) else arcs
+
+    def _along(self, tree: IntArray, onward: IntArray, node: int, e: int) -> list[int] | None:
+        """Return the edges of `tree` from `node` to the merged terminal, None if they do not lead there or include e."""
+        edges = []
+        while node != self.terminal:
+            edges.append(int(tree[node]))
+            if edges[-1] in (-1, e):
+                return None
+            node = int(onward[edges[-1]])
+        return edges
 
     def search(self, e: int, *, backwards: bool = False, stop: bool = False) -> IntArray:
         """Return for each node the edge by which a search that avoids e has reached it, -1 where it has not.

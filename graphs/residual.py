@@ -8,6 +8,7 @@ is not frozen, nor regular-frozen if there are regular points, since the walk re
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,7 +88,8 @@ class Residual:
         amount = int(self.point[e])
         walk = self.merged.walk(e)
         if walk is not None:
-            return Settled(e, 0, False, None, {e: -amount, **dict.fromkeys(walk, amount)} if amount else {})
+            change = {f: amount * times for f, times in Counter(walk).items()} if amount else {}
+            return Settled(e, 0, False, None, change | {e: -amount} if amount else change)
         minimum, change, witness = self._minimize(e, amount) if amount else (0, {}, None)
         if witness is None and regular:
             lost = {f for f, step in change.items() if self.point[f] + step == 0}
