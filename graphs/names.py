@@ -62,7 +62,11 @@ def as_name(name: Any, field: str) -> str:
     """Return a node name as text; names are strings or integers."""
     if isinstance(name, bool) or not isinstance(name, (str, int, np.integer)):
         raise InputError(f"{field}: node name {name!r} is neither text nor an integer")
-    return str(name)
+    text = str(name)
+    # Half of a surrogate pair is what JSON can write and no file or screen can.
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{field}: node name {name!r} holds half a character, which cannot be written; rename it")
+    return text
 
 
 def index_of_names(names: Sequence[str]) -> dict[str, int]:

@@ -155,6 +155,8 @@ class Watch:
             elif event == "exec":
                 # Annotations of our own classes are evaluated; code that no valid file made run is not ours.
                 code = arguments[0]
+                if code.co_filename.startswith((sys.prefix, sys.base_prefix, "<frozen ")):
+                    return  # a module of Python, such as a codec, loads when it is first needed
                 self._note(
                     (code.co_code, code.co_names, str(code.co_consts)), f"runs {code.co_names}, {code.co_consts}"
                 )

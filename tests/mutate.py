@@ -12,6 +12,7 @@ import ast
 import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -29,6 +30,7 @@ FOLDERS = {
     "src/lakatos": "lakatos",
     **{name: f"lakatos/{name}" for name in ("graphs", "theory", "numerics", "theorems")},
 }
+LARGEST = 8 << 30  # bytes of memory for one mutant; some loops without end collect what they find
 SLOWEST = 180  # seconds for one mutant; a suite that takes longer than that is taken to hang
 
 ENGINES = ["test_connectivity", "test_second_implementations"]
@@ -192,6 +194,7 @@ def outcome(tree: Path, suite: list[str], seconds: float) -> str:
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (LARGEST, LARGEST))
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)

@@ -49,6 +49,7 @@ def archive(folder: Path, **arrays: Any) -> Path:
         ({"edges": ["xy"]}, r"edges\[0\]='xy': an edge is a list"),
         ({"edges": [["x"]]}, r"edges\[0\]=\['x'\]: an edge is"),
         ({"edges": [["x", None]]}, r"edges\[0\]: node name None"),
+        ('{"edges": [["x", "\\ud800"]]}', r"edges\[0\]: node name '\\ud800' holds half a character"),
         ({"edges": {"x": "y"}}, r"edges=.*: a list is needed"),
         ({"edges": PAIRS, "inputs": ["z"]}, r"inputs=\['z'\]: no such node"),
         ({"edges": PAIRS, "balances": {"h": 1}}, "key 'balances': not known here; did you mean 'balance'"),

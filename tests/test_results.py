@@ -173,11 +173,16 @@ def test_other_documents_are_refused_by_name(change: Any, message: str) -> None:
         results_from_json(change(results_to_json([verdict_with()])))
 
 
-def test_values_nested_beyond_measure_are_refused() -> None:
+def nested() -> Any:
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
-    claim = {"quantity": "q", "relation": "=", "predicted": deep, "resolution": 0}
+    return deep
+
+
+@pytest.mark.parametrize("change", [{"predicted": nested()}, {"resolution": 10**400}])
+def test_values_beyond_measure_are_refused(change: dict[str, Any]) -> None:
+    claim = {"quantity": "q", "relation": "=", "predicted": "1", "resolution": 0, **change}
     with pytest.raises(InputError, match=r"verdicts\[0\]"):
         results_from_json(altered(results_to_json([verdict_with()]), claims=[claim]))
 

@@ -74,7 +74,7 @@ def results_from_json(document: Any) -> tuple[Verdict, ...]:
             verdicts.append(_verdict_from_json(record))
         except KeyError as error:
             raise InputError(f"verdicts[{i}]: the key {error} is missing") from None
-        except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        except (ArithmeticError, AttributeError, TypeError, ValueError, RecursionError) as error:
             raise InputError(f"verdicts[{i}]: {error}") from None
     return tuple(verdicts)
 
