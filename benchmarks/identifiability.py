@@ -63,6 +63,9 @@ def main() -> None:
         )
     costs = realization_costs(*layer(512, 784, 64)).values
     report(f"m=512: second-best assignment in {seconds(lambda: assignment_margin(costs)):.2f} s")
+    experiments.coherence_barriers(
+        experiments.CoherenceSettings(pairs=1, epochs=1), seed=0
+    )  # the first call loads much
     settings = experiments.CoherenceSettings(pairs=8, epochs=10)
     together = seconds(lambda: experiments.coherence_barriers(settings, seed=0))
     apart = seconds(

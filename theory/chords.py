@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 import mpmath
 import sympy
@@ -61,6 +62,7 @@ def tent_maximum(z0: Fraction, z1: Fraction) -> Fraction:
     return abs(z0 * z1) / (abs(z0) + abs(z1)) if z0 * z1 < 0 else Fraction(0)
 
 
+@cache
 def half_way_mean_square() -> sympy.Expr:
     """Return E ξ(½)²/s² for equal lengths s, integrated over the angle of a Gaussian input: (θ − sin θ)/4π.
 
@@ -75,6 +77,7 @@ def half_way_mean_square() -> sympy.Expr:
     return sympy.simplify(4 * sympy.Rational(1, 4) * sympy.integrate(sympy.sin(u) ** 2, (u, 0, theta / 2)) / sympy.pi)
 
 
+@cache
 def small_angle_series(order: int = 6) -> sympy.Expr:
     """Return the series of `half_way_mean_square` in θ; its first term is θ³/24π.
 
@@ -86,6 +89,7 @@ def small_angle_series(order: int = 6) -> sympy.Expr:
     return sympy.series(half_way_mean_square(), theta, 0, order).removeO()
 
 
+@cache
 def arc_cosine_residual() -> sympy.Expr:
     """Return the same mean square from the arc-cosine kernel J(θ) = (sin θ + (π − θ) cos θ)/2π, minus the closed form: 0.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import mpmath
 import sympy
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 
+@cache
 def bernstein_remainder() -> sympy.Expr:
     """Return t²/2 − L(σ²ν + bνt/3) at t = (2/3)bνL + σ√(2νL): positive, so that matrix Bernstein gives 2k e^{−L}.
 
@@ -48,6 +50,7 @@ def anisotropy_bound(coherence: Fraction, k: int, keep: Fraction, failure: Fract
     return float(2 * _real(b) / 3 * scale + mpmath.sqrt(2 * _real(variance) * scale))
 
 
+@cache
 def sherman_morrison_residual(k: int = 2) -> sympy.Expr:
     """Return uᵀ(1 − uuᵀ)⁻¹u/uᵀu − 1/(1 − ‖u‖²), symbolic in u: 0.
 

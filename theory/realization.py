@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeAlias
 
 import sympy
@@ -235,6 +235,7 @@ def _normal_minimum(layer: LayerFields, i: int, b: Vector, covariance: Rows, bet
     return square(w) + dot(rest, _times(covariance, rest)) / beta
 
 
+@cache
 def lagrangian_residual(n: int = 3, k: int = 2) -> sympy.Expr:
     """Return ‖w‖² at the stationary point of the Lagrangian minus bᵀ S⁻¹ b, symbolic in M and b; it is 0.
 
@@ -254,6 +255,7 @@ def lagrangian_residual(n: int = 3, k: int = 2) -> sympy.Expr:
     return sympy.simplify((least.T * least)[0] - (b.T * (M * M.T).inv() * b)[0])
 
 
+@cache
 def swap_residual(k: int = 2) -> sympy.Expr:
     """Return Δ_(12) − 2 (a₁ − a₂)ᵀ P (v₁ − v₂) for a common P = S⁻¹, symbolic in everything; it is 0.
 
