@@ -33,22 +33,29 @@ FOLDERS = {
 LARGEST = 8 << 30  # bytes of memory for one mutant; some loops without end collect what they find
 SLOWEST = 180  # seconds for one mutant; a suite that takes longer than that is taken to hang
 
-ENGINES = ["test_connectivity", "test_second_implementations"]
-CHECKER = ["test_checker", "test_checker_results", "test_connectivity", "test_checker_fuzz"]
-LAWS = ["test_checker_conservation", "test_conservation"]
-_ENGINES = ("bottlenecks", "residual", "feasibility", "margins", "flows", "structure", "connectivity", "certificates")
-_CHECKS = ("sets", "degrees", "connectivity", "network", "reading", "files")
-SUITES: dict[str, list[str]] = {
-    "src/lakatos/judge.py": ["test_judge"],
-    "src/lakatos/checker.py": ["test_checker", "test_checker_results", "test_checker_fuzz"],
-    **{f"src/lakatos/_checker_{part}.py": CHECKER for part in _CHECKS},
-    "src/lakatos/_checker_conservation.py": LAWS,
-    **{f"graphs/{part}.py": ENGINES for part in _ENGINES},
-    "graphs/network.py": ["test_networks", *ENGINES],
-    "graphs/layered.py": ["test_networks", *ENGINES],
-    "graphs/dyadic.py": ["test_dyadic"],
-    "theory/conservation.py": ["test_conservation"],
+ENGINES = ("test_connectivity", "test_second_implementations")
+CHECKER = ("test_checker", "test_checker_results", "test_connectivity", "test_checker_fuzz")
+KINDS = ("test_checker_instances",)
+SUITES = {
+    "src/lakatos/judge.py": ("test_judge",),
+    "src/lakatos/checker.py": ("test_checker", "test_checker_results", "test_checker_fuzz"),
+    **{
+        f"src/lakatos/_checker_{part}.py": CHECKER for part in ("sets", "degrees", "connectivity", "network", "reading")
+    },
+    "src/lakatos/_checker_files.py": ("test_checker_results",),
+    "src/lakatos/_checker_conservation.py": ("test_checker_conservation", "test_conservation", *KINDS),
+    "graphs/network.py": ("test_networks", *ENGINES),
+    "graphs/layered.py": ("test_networks", *ENGINES),
+    "graphs/dyadic.py": ("test_dyadic",),
+    "theory/conservation.py": ("test_conservation",),
 }
+"""The modules that are mutated by default, with their tests, those that kill most first."""
+
+
+def suite_of(module: str) -> tuple[str, ...]:
+    """Return the tests of `module`: for other parts of the checker its certificates, for other engines their answers."""
+    return SUITES.get(module, KINDS if "_checker_" in module else ENGINES)
+
 
 ORDER = {ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE)}
 OTHER = {ast.Eq: ast.NotEq, ast.Is: ast.IsNot, ast.In: ast.NotIn}
@@ -189,7 +196,7 @@ def place_of(module: str) -> str:
     return f"{FOLDERS[folder]}/{name}"
 
 
-def outcome(tree: Path, suite: list[str], seconds: float) -> str:
+def outcome(tree: Path, suite: tuple[str, ...], seconds: float) -> str:
     """Return what a forked test run ends in: killed, survived, timeout; a run that cannot even start counts as killed."""
     child = os.fork()
     if child == 0:
@@ -240,15 +247,16 @@ def run(modules: list[str], results: Path, every: int) -> None:
         prepare(tree)
         stamp = 0
         for module in modules:
-            path, suite = tree / place_of(module), [t for t in SUITES[module] if (tree / f"tests/{t}.py").exists()]
+            path, suite = tree / place_of(module), suite_of(module)
             text = path.read_text()
+            new = [mutant for mutant in list(mutants(module, text))[::every] if mutant.key not in known]
+            if not new:
+                continue
             began = time.monotonic()
             if outcome(tree, suite, SLOWEST) != "survived":
                 sys.exit(f"{module}: its tests fail without any change, or take longer than {SLOWEST} s")
             limit = min(SLOWEST, 20 + 4 * (time.monotonic() - began))
-            for mutant in list(mutants(module, text))[::every]:
-                if mutant.key in known:
-                    continue
+            for mutant in new:
                 path.write_text(mutant.source)
                 # Compiled code is valid for a time stamp in seconds, and mutants follow one another faster than that.
                 stamp += 1
@@ -278,7 +286,7 @@ def report(modules: list[str], results: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("modules", nargs="*", help="such as graphs/margins.py; default: all that have a suite")
+    parser.add_argument("modules", nargs="*", help="such as graphs/margins.py; default: those of `SUITES`")
     parser.add_argument("--results", type=Path, required=True, help="JSON lines; continued if it exists")
     parser.add_argument("--every", type=int, default=1, help="run only every so many mutants")
     parser.add_argument("--report", action="store_true", help="only print what the results say")
