@@ -20,6 +20,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from .memory import require_memory
 from .network import BoolArray, IntArray
 
 __all__ = ["ONE", "ZERO", "Entries", "Parameter", "Scales", "UnitBlock", "Value", "constant"]
@@ -48,6 +49,8 @@ class Entries:
     parameter: Parameter
     index: IntArray
 
+
+_BYTES = 70  # per parameter entry, until the network of a model is made (measured: 69 for ResNet-18)
 
 Value: TypeAlias = "IntArray | Entries"
 
@@ -97,6 +100,7 @@ class Scales:
         self.ends: dict[Parameter, _Ends] = {}
         self.notes: dict[str, list[str]] = {}
         self._count = 1
+        self._entries = 0
         self._layers: dict[str, int] = {}
         self._made = 0
         self._sources: dict[Parameter, int] = {}
@@ -104,9 +108,17 @@ class Scales:
         self._roots: IntArray = np.zeros(1, np.int64)
 
     def add_parameter(self, parameter: Parameter) -> Entries:
-        """Return all entries of a parameter; whatever is not connected later obeys no law."""
+        """Return all entries of a parameter; whatever is not connected later obeys no law.
+
+        Raises
+        ------
+        Undecided
+            If the network of the parameters so far will not fit into memory.
+        """
         size = parameter.values.size
         if parameter not in self.ends:
+            self._entries += size
+            require_memory(_BYTES * self._entries, f"a network of {self._entries} weights or more")
             self.ends[parameter] = _Ends(np.full(size, ZERO, np.int32), np.full(size, ZERO, np.int32))
         return Entries(parameter, np.arange(size).reshape(parameter.shape))
 

@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from lakatos import InputError, connectivity
+from lakatos.core import Undecided
+from lakatos.graphs import memory
 from lakatos.graphs.layered import layered_network
 from lakatos.graphs.models import ModelNetwork
 from lakatos.numerics.modules import network_of
@@ -210,6 +212,12 @@ def hidden_between(part: Callable[[], nn.Module]) -> Callable[[], nn.Module]:
 def test_what_cannot_be_converted_is_refused_by_path_and_reason(make: Callable[[], nn.Module], message: str) -> None:
     with pytest.raises(InputError, match=message):
         network_of(make())
+
+
+def test_memory_is_estimated_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    with pytest.raises(Undecided, match=r"a network of 16 weights or more needs about .* GiB of memory"):
+        network_of(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 4)))
 
 
 def test_something_else_than_a_module_is_refused() -> None:
