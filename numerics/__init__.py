@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from . import masks as masks
     from . import model_losses as model_losses
     from . import modules as modules
+    from . import normalized_layers as normalized_layers
     from . import orbit_gradients as orbit_gradients
     from . import path_samples as path_samples
     from . import penalties as penalties
@@ -77,6 +78,7 @@ __all__ = [
     "masks",
     "model_losses",
     "modules",
+    "normalized_layers",
     "orbit_gradients",
     "path_samples",
     "penalties",
