@@ -83,6 +83,11 @@ NAMES: tuple[str, ...] = (
     "range_conserved_of_realized_lift_symmetry",
     "conserved_for_symmetric_data_iff_orthogonal_to_averaged_gradients",
     "averaged_squared_loss_eq_invariant_moments",
+    "averaged_squared_loss_invariant_iff_in_lift_group",
+    "normalization_laws_eq_lost_directions",
+    "quadratic_law_step_error",
+    "laws_rescale_of_weight_decay",
+    "range_law_exact_under_discretization",
 )
 
 
