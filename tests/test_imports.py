@@ -47,6 +47,7 @@ LAYERS = {
     "lakatos.numerics": (*VOCABULARY, "lakatos.graphs", "lakatos.numerics"),
     "lakatos.theorems": (
         *VOCABULARY,
+        *MODELS,
         "lakatos.graphs",
         "lakatos.theory",
         "lakatos.numerics",
