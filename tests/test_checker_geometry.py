@@ -131,7 +131,16 @@ LIES: dict[str, tuple[Data, Data, str]] = {
     "zero sum ignored": changed("no singular point", "none keeps the boundary of 'a', 'b'", obstructions=[]),
     "zero sum that can be cut off": changed("no singular point", "none keeps the boundary", CHAIN, obstructions=[]),
     "obstruction across other edges": changed(
-        "no singular point", "none keeps", net("x>a a>b b>y a>z", a=1, b=-1), obstructions=[witness("out", "b", -1)][:0]
+        "no singular point",
+        "none keeps the boundary of 'a', 'b'",
+        net("x>a a>b b>y x>c c>y", a=1, b=-1, c=5),
+        obstructions=[witness("in", "c", 5)],
+    ),
+    "obstruction across an inner edge": changed(
+        "no singular point", "none keeps the boundary of 'a', 'b'", CHAIN, obstructions=[witness("out", "a", -1)]
+    ),
+    "obstruction of sum 0": changed(
+        "no singular point", "no contradiction", CHAIN, obstructions=[witness("out", "a b", 0)]
     ),
     "obstruction of the right sign": changed(
         "no singular point", "no contradiction", obstructions=[witness("out", "a", 1)]
@@ -156,7 +165,7 @@ LIES: dict[str, tuple[Data, Data, str]] = {
         "sum is not 0",
         {**TWO_IN, "vanishing": [2]},
         squares={"0": "1"},
-        forced=[witness("in", "v", 1)],
+        forced=[witness("out", "v", 1)],
     ),
     "vanishing: field left out": changed("vanish with another", "vanishing is missing", CONE),
     "vanishing: no edge": changed("vanish with another", "no edge number", {**CONE, "vanishing": [3]}),
@@ -190,8 +199,16 @@ LIES: dict[str, tuple[Data, Data, str]] = {
     "betti: other edges": circle("not those of the part", edges=[0, 1]),
     "betti: edges as booleans": circle("not those of the part", edges=[False, True, 2]),
     "betti: factor left out": (TWO_IN, {"kind": "betti_numbers", "factors": []}, "0 are listed, but 1"),
-    "betti: edge of another part": circle(
-        "0 are listed|1 are listed, but 2|another part", net("x>v z>v v>y x>w w>y", v=1, w=0)
+    "betti: edge of another part": (
+        net("x>v z>v v>y x>w w>y", v=1, w=0),
+        {
+            "kind": "betti_numbers",
+            "factors": [
+                {**CIRCLE["factors"][0], "points": [{"0": "1", "3": "1"}, {"1": "1"}]},
+                {"edges": [3, 4], "points": [{}], "obstructions": []},
+            ],
+        },
+        "an edge of another part",
     ),
     "betti: too many edges": circle(
         "11 edges; at most 10", net(" ".join(f"x{k}>v" for k in range(10)) + " v>y", v=1), edges=list(range(11))

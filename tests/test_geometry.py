@@ -84,6 +84,13 @@ def test_singular_points_against_brute_force(fields: Fields) -> None:
     check_singular(network)
 
 
+@given(balanced_dags(max_edges=16, max_hidden=7))
+@settings(max_examples=80)
+def test_answers_about_larger_networks_check(fields: Fields) -> None:
+    """The checker enumerates all sets anew, and wants an obstruction for each."""
+    check_singular(Network.from_edges(**fields))
+
+
 @given(st.one_of(balanced_multigraphs(max_edges=5), balanced_dags(max_edges=6)))
 @settings(max_examples=100)
 def test_betti_numbers_against_brute_force(fields: Fields) -> None:
