@@ -72,8 +72,8 @@ def realization_costs(
     """Return the costs of all features in all neurons, C_ij = (a_j − v_i)ᵀ S_i† (a_j − v_i) or infinity.
 
     Neurons are handled in chunks of about 128 MiB. Well-conditioned S_i are factored (Cholesky). For others diag(d_i) U is
-    decomposed: singular values up to max(n, k)·eps·σ_max count as zero, and one that exceeds this by less than a factor of 1000
-    leaves the row undecided.
+    decomposed: singular values up to max(n, k)·eps·σ_max count as zero, and one that exceeds this by less than a factor of
+    1000 leaves the row undecided.
 
     Parameters
     ----------
