@@ -28,7 +28,10 @@ from types import FrameType, SimpleNamespace
 from typing import Any
 
 import hostile
-from hostile import CANARY, READERS, SECRET, Hostile, hostile_file
+import hostile_archives as archives
+import numpy as np
+from hostile import READERS, SECRET, Hostile, hostile_file
+from hostile_archives import CANARY
 
 SECONDS = 20.0  # a reader is done in milliseconds; the machine may be busy
 MEBIBYTES = 64  # far above what files of a few kilobytes need, far below what a bomb unpacks to
@@ -67,7 +70,7 @@ def read(case: Hostile, path: Path) -> str:
     from lakatos.core import InputError
 
     match case.reader:
-        case "network.json" | "network.graphml" | "network.npz":
+        case "network.json" | "network.graphml" | "network.npz" | "network.onnx":
             from lakatos.networks import read_network
 
             network = read_network(path)
@@ -193,9 +196,9 @@ def make_folder(top: Path) -> Path:
     folder = top / "case"
     (top / SECRET).mkdir()
     folder.mkdir()
-    (top / SECRET / "weights.npz").write_bytes(hostile.npz({"F": hostile.np.eye(2)}))
+    (top / SECRET / "weights.npz").write_bytes(archives.npz({"F": np.eye(2)}))
     (top / SECRET / "instance.toml").write_text('theorem = "x"\n[instance]\n')
-    (folder / "weights.npz").write_bytes(hostile.npz({"F": hostile.np.eye(2)}))
+    (folder / "weights.npz").write_bytes(archives.npz({"F": np.eye(2)}))
     (folder / "link.npz").symlink_to(top / SECRET / "weights.npz")
     os.mkfifo(folder / "fifo.npz")  # reading it would wait for ever
     return folder
@@ -203,21 +206,22 @@ def make_folder(top: Path) -> Path:
 
 def valid_files() -> list[Hostile]:
     """Return an undamaged file for each reader and format; what reading them does is known, and their readers are loaded."""
-    archive = hostile.npz({"F": hostile.np.eye(2)})
+    archive = archives.npz({"F": np.eye(2)})
     return [
         *(
             Hostile("network.json", ".json", json.dumps(data).encode())
             for data in [*hostile.EDGE_LISTS, hostile.NODE_LINK]
         ),
         Hostile("network.graphml", ".graphml", hostile.GRAPHML.encode()),
-        Hostile("network.npz", ".npz", hostile.npz(hostile.NETWORK_ARRAYS)),
+        Hostile("network.npz", ".npz", archives.npz(hostile.NETWORK_ARRAYS)),
+        *(Hostile("network.onnx", ".onnx", hostile.onnx_model()) for reader in READERS if reader == "network.onnx"),
         Hostile("balance", ".toml", hostile.BALANCE_TOML.encode()),
         Hostile("balance", ".json", b'{"a": 0.5}'),
         Hostile("array", ".npz", archive),
-        Hostile("array", ".pt", hostile.torch_file()),
-        Hostile("array", ".safetensors", hostile.safetensors_file()),
-        Hostile("checkpoint", ".pt", hostile.torch_file()),
-        Hostile("checkpoint", ".safetensors", hostile.safetensors_file()),
+        Hostile("array", ".pt", archives.torch_file()),
+        Hostile("array", ".safetensors", archives.safetensors_file()),
+        Hostile("checkpoint", ".pt", archives.torch_file()),
+        Hostile("checkpoint", ".safetensors", archives.safetensors_file()),
         Hostile("instance", ".toml", hostile.MATRIX_TOML.format('{ file = "weights.npz", key = "F" }').encode()),
         *(Hostile("instance", ".toml", content) for content in hostile.instance_files()),
         *(Hostile("result", ".json", content) for content in hostile.results()),
@@ -237,7 +241,7 @@ def try_cases(numbers: range, top: Path, seed: int) -> dict[str, Any]:
             assert ending(case, path) in ("read", "valid"), case
     watch.learning = False
     for method in (8, 12, 14):
-        hostile.zeros(method)
+        archives.zeros(method)
     counts: Counter[str] = Counter()
     problems: list[dict[str, Any]] = []
     peak = _peak()

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
+import damage
 import fuzz
-import hostile
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -54,7 +54,7 @@ def instances() -> st.SearchStrategy[Shipped]:
 @given(proved=st.deferred(instances), draw=st.randoms(use_true_random=False))
 @settings(max_examples=600, **FOREVER)
 def test_a_certificate_that_was_tampered_with_is_refused_or_still_true(proved: Shipped, draw: random.Random) -> None:
-    certificate = json.loads(hostile.damaged_data(draw, draw.choice(proved.certificates)))
+    certificate = json.loads(damage.damaged_data(draw, draw.choice(proved.certificates)))
     found = facts_of(proved.fields, certificate)
     assert {q: proved.facts.get(q, "unknown") for q in found} == found
 
@@ -94,7 +94,7 @@ def test_a_result_that_was_tampered_with_is_refused_or_still_true(proved: Shippe
     """Fields, certificates, claims and outcome: what still counts as proved is what the prover proves of the new fields."""
     (verdict,) = proved.result["verdicts"]
     kept = {key: verdict[key] for key in ("outcome", "fields", "certificates", "claims")}
-    changed = json.loads(hostile.damaged_data(draw, kept))
+    changed = json.loads(damage.damaged_data(draw, kept))
     document = {"schema": "lakatos/verdict/1", "verdicts": [changed]}
     if check_result(document, Path()) or changed["outcome"] != "proved":
         return
@@ -114,7 +114,7 @@ def test_huge_and_nested_data_is_refused_or_harmless(proved: Shipped, draw: rand
     certificate = json.loads(json.dumps(draw.choice(proved.certificates)))
     fields = json.loads(json.dumps(proved.fields))
     data = draw.choice([certificate, fields])
-    path = draw.choice(hostile.places(data))
+    path = draw.choice(damage.places(data))
     parent = data
     for key in path[:-1]:
         parent = parent[key]

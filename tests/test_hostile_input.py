@@ -11,6 +11,7 @@ from pathlib import Path
 
 import fuzz
 import hostile
+import hostile_archives as archives
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -34,7 +35,7 @@ def test_hostile_files_are_read_or_refused(reader: str, folder: Path, draw: rand
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         assert fuzz.ending(case, path) in ("read", "refused", "valid", "invalid")
-    assert not (folder.parent / hostile.CANARY).exists()
+    assert not (folder.parent / archives.CANARY).exists()
 
 
 def test_hostile_files_make_nothing_happen(tmp_path: Path) -> None:
@@ -66,13 +67,13 @@ def test_the_poison_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "case").mkdir()
     monkeypatch.chdir(tmp_path / "case")
     effective = 0
-    for poison in hostile.pickles():
+    for poison in archives.pickles():
         try:
             pickle.loads(poison)
         except Exception:  # some are no more than damaged
             continue
-        effective += (tmp_path / hostile.CANARY).exists()
-        (tmp_path / hostile.CANARY).unlink(missing_ok=True)
+        effective += (tmp_path / archives.CANARY).exists()
+        (tmp_path / archives.CANARY).unlink(missing_ok=True)
     assert effective >= 12
 
 
@@ -103,5 +104,5 @@ def test_the_watch_sees(folder: Path, event: str, arguments: tuple, monkeypatch:
 
 @pytest.mark.parametrize("method", [8, 12, 14])
 def test_bombs_are_bombs(method: int) -> None:
-    assert len(hostile.zeros(method)) < hostile.BOMB // 500
-    assert hostile.BOMB > fuzz.MEBIBYTES << 20
+    assert len(archives.zeros(method)) < archives.BOMB // 500
+    assert archives.BOMB > fuzz.MEBIBYTES << 20

@@ -21,7 +21,7 @@ from .network_files import bounded_bytes
 __all__ = ["network_from_onnx"]
 
 _LARGEST = 2 << 30  # the format holds no more in one file; larger models keep their tensors beside it
-_LARGEST_INPUT = 1 << 26
+_LARGEST_INPUT = 1 << 22  # entries; a video clip of 16 frames has 2.4 million
 # Sizes to try for axes that the file leaves open; most models take any, some one of these.
 _OPEN_SIZES = (64, 32, 48, 224, 256, 512)
 
