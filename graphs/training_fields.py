@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from ..core import InputError
 from .fields import NetworkFields, Node
 
-__all__ = ["HOMOGENEOUS", "ActivationName", "ExactRows", "MethodName", "TrainingFields"]
+__all__ = ["HOMOGENEOUS", "ActivationName", "ExactRows", "MethodName", "RunFields", "TrainingFields"]
 
 ActivationName: TypeAlias = Literal[
     "relu", "leaky_relu", "abs", "identity", "relu_squared", "cube", "gelu", "silu", "tanh", "softplus"
@@ -92,6 +92,45 @@ class TrainingFields(NetworkFields):
     def data_inputs(self) -> tuple[str, ...]:
         """Names of the inputs that are no biases: the columns of the data."""
         return tuple(name for v in self.network.inputs if (name := self.network.names[v]) not in self.bias)
+
+
+@dataclass(frozen=True)
+class RunFields(TrainingFields):
+    """A training problem with weights at the start, and a run of gradient flow, or of gradient descent, from there.
+
+    Parameters
+    ----------
+    method : str
+        ``flow`` or ``gd``.
+    duration : Fraction
+        Time at the end of the run.
+    rate : Fraction
+        Of gradient descent, which makes duration / rate steps.
+
+    Raises
+    ------
+    InputError
+        Where the instance is built, for weights that are missing and numbers that are not positive.
+    """
+
+    method: Literal["flow", "gd"] = "flow"
+    duration: Fraction = Fraction(1)
+    rate: Fraction = Fraction(1, 100)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.network.weights is None:
+            raise InputError(
+                "edges: weights are missing, and a run starts from them; write edges as [tail, head, weight]"
+            )
+        for field in ("duration", "rate"):
+            if (value := getattr(self, field)) <= 0:
+                raise InputError(f"{field}={str(value)!r}: a positive number is needed")
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of gradient descent: duration / rate, rounded."""
+        return max(1, round(self.duration / self.rate))
 
 
 def _require_shape(rows: ExactRows | None, field: str, columns: int) -> None:

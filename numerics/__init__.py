@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from . import rescaling as rescaling
     from . import separation as separation
     from . import subspaces as subspaces
+    from . import supports as supports
     from . import training as training
     from . import unlocked_balances as unlocked_balances
 
@@ -89,6 +90,7 @@ __all__ = [
     "rescaling",
     "separation",
     "subspaces",
+    "supports",
     "training",
     "unlocked_balances",
 ]

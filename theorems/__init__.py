@@ -88,6 +88,9 @@ NAMES: tuple[str, ...] = (
     "quadratic_law_step_error",
     "laws_rescale_of_weight_decay",
     "range_law_exact_under_discretization",
+    "frozen_weight_stays_above_minimum_of_gradient_flow",
+    "loss_at_least_mean_square_of_locked_output_weights",
+    "jacobian_rank_invariant_of_gradient_flow",
 )
 
 
