@@ -263,8 +263,8 @@ def _holds(fact: Fact, relation: str, predicted: Any) -> bool:
         return same_length and all(_holds(f, relation, p) for f, p in zip(fact, predicted, strict=True))
     if fact is None or isinstance(fact, (bool, str)):
         return relation == "=" and type(predicted) is type(fact) and predicted == fact
-    if fact in _INFINITIES:
-        return relation == "=" and predicted == _INFINITIES[fact]
+    if isinstance(fact, float):
+        return relation == "=" and predicted == _INFINITIES.get(fact)
     try:
         value = number(predicted, "predicted")
     except Invalid:
