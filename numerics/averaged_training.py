@@ -22,6 +22,7 @@ __all__ = [
     "lightning_moments",
     "margin_field",
     "pairing_average",
+    "residual_field",
     "rotated_quadratic_field",
 ]
 
@@ -51,6 +52,16 @@ def averaged_moments(x: Vector, y: Vector, elements: Sequence[tuple[Vector, Vect
 
 def deep_linear_field(moments: Moments, shapes: Sequence[tuple[int, int]]) -> Field:
     """Return minus the gradient of the squared loss of f = W1 … Wq x in the flattened (W1, …, Wq)."""
+    return _layered_field(shapes, lambda m: m @ moments.a - moments.b)
+
+
+def residual_field(x: Vector, y: Vector, shapes: Sequence[tuple[int, int]], slope: Callable[[Vector], Vector]) -> Field:
+    """Return minus the gradient of the mean of Σ_c φ((f(x) − y)_c) for f = W1 … Wq x, with slope = φ'."""
+    return _layered_field(shapes, lambda m: slope(x @ m.T - y).T @ x / len(x))
+
+
+def _layered_field(shapes: Sequence[tuple[int, int]], derivative: Callable[[Vector], Vector]) -> Field:
+    """Minus the gradient of a function of M = W1 … Wq in the flattened layers, from its derivative in M."""
     cuts = np.cumsum([a * b for a, b in shapes])[:-1]
 
     def field(theta: Vector) -> Vector:
@@ -58,7 +69,7 @@ def deep_linear_field(moments: Moments, shapes: Sequence[tuple[int, int]]) -> Fi
         left = [np.eye(shapes[0][0])]
         for layer in layers:
             left.append(left[-1] @ layer)
-        error = left[-1] @ moments.a - moments.b
+        error = derivative(left[-1])
         right = np.eye(shapes[-1][1])
         gradients = []
         for k in reversed(range(len(layers))):

@@ -1,0 +1,167 @@
+"""``lakatos laws``: the conservation laws of a model, plain and under a symmetry of its data."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .cli_boundary import print_json, screen
+from .core import InputError, InternalError
+from .results import write_atomically
+
+if TYPE_CHECKING:
+    from .laws import LawsAnswer
+    from .laws_simulation import DriftCurve
+
+__all__ = ["command"]
+
+_SHOWN = 12
+
+
+def command(
+    network: Annotated[
+        str,
+        typer.Argument(
+            metavar="NETWORK",
+            help="An architecture such as linear:3,2,4, relu:3,5,3+b, attention:2,3, power:2,1,3 or lightning:5,1,1+output "
+            "(widths from the output to the input); a network file, taken as a ReLU net; or package.module:factory.",
+        ),
+    ],
+    loss: Annotated[str, typer.Option(help="squared, or cross-entropy on logits.")] = "squared",
+    group: Annotated[
+        str | None,
+        typer.Option(help="Symmetry of the data: C3, S4, Q8, O(4), ..., or a TOML file with orthogonal generators."),
+    ] = None,
+    natural_labels: Annotated[
+        bool,
+        typer.Option("--natural-labels", help="Labels transform like one copy of the inputs; else they are invariant."),
+    ] = False,
+    degree: Annotated[int, typer.Option(help="Search polynomial laws up to this degree where needed; 0: none.")] = 2,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Train a linear net and show how far its laws drift.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write the drifts as an SVG picture; implies --simulate.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write instance and certificate of the count as JSON.")
+    ] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="State dict to load into what the factory returns.")] = None,
+    input_shape: Annotated[str | None, typer.Option(help="Shape of one input of a module, such as 3,4.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of random points, data and weights.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Count and list the independent functions of the weights that gradient flow conserves on every data set.
+
+    With `--group` also those that it conserves if the data are symmetric, i.e. if the squared loss is averaged over the group.
+    Counts of architectures and network files are exact and certified from both sides; PyTorch modules are counted in
+    floating point.
+
+    Example: `lakatos laws linear:1,2,5 --group S5 --simulate`
+
+    Exit status: 0 counted, 2 bad input, 3 undecided, 5 a defect.
+    """
+    from .laws import laws_of
+
+    began = time.perf_counter()
+    shape = None if input_shape is None else _shape(input_shape)
+    answer = laws_of(
+        network,
+        loss=loss,
+        group=group,
+        natural_labels=natural_labels,
+        degree=degree,
+        input_shape=shape,
+        checkpoint=checkpoint,
+        seed=seed,
+    )
+    _require_valid(answer)
+    curves = _simulated(network, group, natural_labels, seed) if simulate or picture is not None else []
+    if picture is not None:
+        from .picture_drift import drift_svg
+
+        write_atomically(picture, drift_svg(curves, f"{network}, {group or 'no symmetry'}"))
+    if certificate is not None:
+        if answer.certificate is None:
+            raise InputError(f"certificate={str(certificate)!r}: counts in floating point have none")
+        write_atomically(certificate, json.dumps(answer.certificate, ensure_ascii=False, default=str) + "\n")
+    data = answer.to_json(time.perf_counter() - began)
+    if as_json:
+        drifts = [
+            {"training": c.training, "laws": c.laws, "times": list(c.times), "drifts": list(c.drifts)} for c in curves
+        ]
+        print_json(data | ({"simulation": drifts} if curves else {}))
+    else:
+        _print(network, answer, curves)
+    return 0
+
+
+def _require_valid(answer: LawsAnswer) -> None:
+    """Have the independent checker come to the same count."""
+    from .checker import Invalid, check_certificate
+
+    if answer.certificate is None:
+        return
+    try:
+        facts = check_certificate(answer.certificate["fields"], answer.certificate["certificate"])
+    except Invalid as error:
+        raise InternalError(f"the certificate is not valid: {error}") from error
+    if facts["laws_at_most"] != answer.laws or facts["laws_at_least"] != answer.at_least:
+        raise InternalError(f"the checker finds {facts}, not {answer.at_least} to {answer.laws} laws")
+
+
+def _simulated(network: str, group: str | None, natural_labels: bool, seed: int) -> list[DriftCurve]:
+    from .laws import model_of
+    from .laws_simulation import drift_curves
+
+    return drift_curves(model_of(network, group=group, natural_labels=natural_labels)[0], seed=seed)
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        shape = ()
+    if not shape or min(shape) < 1:
+        raise InputError(f"input-shape={text!r}: positive integers separated by commas are needed, such as 3,4")
+    return shape
+
+
+def _print(network: str, answer: LawsAnswer, curves: list[DriftCurve]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = screen()
+    status = "certified" if answer.certified else "exact bounds" if answer.exact else "numeric"
+    count = str(answer.laws) if answer.certified or not answer.exact else f"{answer.at_least} to {answer.laws}"
+    console.print(f"[bold]{count}[/bold] independent laws among {answer.parameters} parameters ({status})")
+    if answer.group is not None:
+        new = answer.laws - answer.plain_laws
+        console.print(f"{answer.plain_laws} of all data, {new} new under {escape(answer.group)}")
+    console.print(f"how: {escape(answer.how)}", soft_wrap=True)
+    for tensor in answer.tensors:
+        console.print(f"  {escape(tensor)}", soft_wrap=True)
+    shown = answer.new or answer.formulas
+    if shown:
+        console.print("new laws:" if answer.new else "laws:")
+    for formula in shown[:_SHOWN]:
+        console.print(f"  {escape(formula)}", soft_wrap=True)
+    if len(shown) > _SHOWN:
+        console.print(f"  … and {len(shown) - _SHOWN} more, see --json")
+    if curves:
+        table = Table("training", "laws", "drift at the end", "", title=f"drift along the flow, {escape(network)}")
+        for curve in curves:
+            table.add_row(curve.training, curve.laws, f"{curve.drifts[-1]:.1e}", _bars(curve.drifts))
+        console.print(table)
+
+
+def _bars(drifts: tuple[float, ...]) -> str:
+    """Draw drifts between 1e-17 and 1 on a logarithmic scale."""
+    from math import log10
+
+    levels = " ▁▂▃▄▅▆▇█"
+    return "".join(levels[min(8, max(0, round((log10(max(d, 1e-17)) + 17) / 17 * 8)))] for d in drifts)
