@@ -264,7 +264,7 @@ def _holds(fact: Fact, relation: str, predicted: Any) -> bool:
     if fact is None or isinstance(fact, (bool, str)):
         return relation == "=" and type(predicted) is type(fact) and predicted == fact
     if isinstance(fact, float):
-        return relation == "=" and predicted == _INFINITIES.get(fact)
+        return relation == "=" and fact in _INFINITIES and predicted == _INFINITIES[fact]
     try:
         value = number(predicted, "predicted")
     except Invalid:
