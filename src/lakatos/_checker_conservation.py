@@ -47,7 +47,9 @@ def check_conservation(fields: Any, certificate: Mapping[str, Any]) -> dict[str,
     _check_grades(subject, degree, _degree_of_activation(training, default=degree))
     _require_trained(subject, training.get("fixed", ()))
     if sequence(training.get("tied", ()), "tied"):
-        raise Invalid("tied: a shared weight has one gradient for all its edges, which the law of one edge each is not about")
+        raise Invalid(
+            "tied: a shared weight has one gradient for all its edges, which the law of one edge each is not about"
+        )
     names = [label for label, hidden in zip(subject.names, subject.hidden, strict=True) if hidden]
     law = "residual" if degree == 1 else f"residual_{degree}"
     return {"degree": degree, **{f"{law}[{label}]": Fraction(0) for label in names}}

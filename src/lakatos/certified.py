@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["certified"]
 
-_LARGE = 200_000  # edges, from which on the checker on arrays takes over: the reference takes seconds and 1 KB for each 1000
+_LARGE = (
+    200_000  # edges, from which on the checker on arrays takes over: the reference takes seconds and 1 KB for each 1000
+)
 _BYTES_PER_EDGE = 700  # of the certificate file in memory: names, the weight as a fraction, and their text
 
 _ABSENT = object()
