@@ -20,13 +20,15 @@ from .certificates import empty_certificate, sparse_data, witness_data
 from .examined import ByDegrees, ByResidual, EdgeMinimum, Examined
 from .feasibility import Side, SparsePoint, Witness, sparse_point
 from .margins import Margin, margin_of
-from .memory import available_memory
+from .memory import available_memory, require_memory
 from .network import Network
 from .residual import Residual
 from .structure import every_hidden_node_on_terminal_walk, is_acyclic
 
 __all__ = ["Connectivity", "EdgeMinimum", "connectivity"]
 
+_LARGE = 1 << 20  # edges, below which memory is not worth a look
+_BYTES_PER_EDGE = 150  # measured: 25 to 120 beside the arrays of the network
 _BYTES_PER_ENTRY = 200  # of a certificate: two short texts and their place in a dictionary
 
 
@@ -158,6 +160,8 @@ def connectivity(network: Network) -> Connectivity:
     ------
     InputError
         If the network has no balance.
+    Undecided
+        If a large network takes more memory than there is.
 
     Examples
     --------
@@ -165,6 +169,8 @@ def connectivity(network: Network) -> Connectivity:
     >>> result.connected, result.frozen_edges, result.minima[2]
     (False, (2,), Fraction(4, 1))
     """
+    if network.edge_count > _LARGE:
+        require_memory(_BYTES_PER_EDGE * network.edge_count, f"deciding a network of {network.edge_count} edges")
     point = sparse_point(network)
     if isinstance(point, Witness):
         return Connectivity(network, False, point)

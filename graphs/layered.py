@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core import InputError
+from .memory import require_memory
 from .network import IntArray, Network
 
 __all__ = ["layered_network"]
+
+_LARGE = 1 << 20  # edges, below which memory is not worth a look
+_BYTES_PER_EDGE = 40  # two numbers of 8 bytes, put together from pieces, and what checks them
 
 
 def layered_network(
@@ -25,6 +29,8 @@ def layered_network(
 
     Raises
     ------
+    Undecided
+        If so many edges take more memory than there is.
     InputError
         If there are fewer than two widths, one is not positive, or the balance has another shape.
 
@@ -37,6 +43,9 @@ def layered_network(
     if len(sizes) < 2 or min(sizes) < 1:
         raise InputError(f"widths={list(widths)!r}: at least two positive integers (inputs, …, outputs) are needed")
     last = len(sizes) - 1
+    count = sum(a * b for a, b in pairwise(sizes))
+    if count > _LARGE:
+        require_memory(_BYTES_PER_EDGE * count, f"widths={sizes!r}: a network of {count} edges")
     prefix = ["x", *(f"h{i}." for i in range(1, last)), "y"]
     sources = [f"b{i}" for i in range(1, last + 1)] if bias else []
     layers = [[f"{prefix[i]}{k}" for k in range(size)] for i, size in enumerate(sizes)]

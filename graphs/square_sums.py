@@ -108,7 +108,7 @@ class _Grid:
             shift = 1.5 * 2.0 ** (_BITS - 1 - self.step * (k + 1))
             piece = (high + shift) - shift
             high -= piece
-            if has_low:
+            if has_low and k > 0:  # errors are below 2^-53, half a unit of level 0 or less
                 rest = (low + shift) - shift
                 low -= rest
                 piece += rest
@@ -149,5 +149,7 @@ def _exact_squares(weights: _Floats) -> tuple[_Floats, _Floats]:
     upper = big - (big - weights)
     lower = weights - upper
     square = weights * weights
+    if not lower.any():  # at most 26 bits, as in single precision
+        return square, lower
     # Each product of halves has at most 53 bits, and each difference below is exact.
     return square, ((upper * upper - square) + 2.0 * upper * lower) + lower * lower
