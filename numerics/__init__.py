@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from . import gluing as gluing
     from . import gradients as gradients
     from . import identification as identification
+    from . import initializations as initializations
     from . import integrators as integrators
     from . import jacobians as jacobians
     from . import law_scout as law_scout
@@ -70,6 +71,7 @@ __all__ = [
     "gluing",
     "gradients",
     "identification",
+    "initializations",
     "integrators",
     "jacobians",
     "law_scout",

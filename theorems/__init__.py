@@ -91,6 +91,7 @@ NAMES: tuple[str, ...] = (
     "frozen_weight_stays_above_minimum_of_gradient_flow",
     "loss_at_least_mean_square_of_locked_output_weights",
     "jacobian_rank_invariant_of_gradient_flow",
+    "two_layer_obstruction_probability_f_distribution",
 )
 
 

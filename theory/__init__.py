@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import matrices as matrices
     from . import model_fields as model_fields
     from . import modular as modular
+    from . import obstruction as obstruction
     from . import orbit_fields as orbit_fields
     from . import range_identity as range_identity
     from . import range_laws as range_laws
@@ -47,6 +48,7 @@ __all__ = [
     "matrices",
     "model_fields",
     "modular",
+    "obstruction",
     "orbit_fields",
     "range_identity",
     "range_laws",
