@@ -82,6 +82,18 @@ def test_closed_forms() -> None:
     assert np.prod(found.weights) == pytest.approx(6, rel=1e-14)
 
 
+def test_remedy_for_two_locked_neurons() -> None:
+    """Incoming weights of norm 0.3, outgoing ones 1: from balance −0.91 to 0.91 takes the factor 10/3, in six steps."""
+    angles = {"a": 0.3, "b": 1.9}
+    edges = [[x, v, 0.3 * f(t)] for v, t in angles.items() for x, f in (("x1", np.cos), ("x2", np.sin))]
+    network = Network.from_edges([*edges, ["a", "y", 1.0], ["b", "y", 1.0]])
+    found = rescale(network, np.where(network.hidden, 0.91, 0.0))
+    np.testing.assert_allclose(np.exp(found.log_scale[network.hidden]), [10 / 3, 10 / 3], rtol=1e-12)
+    np.testing.assert_allclose(found.weights[4:], [0.3, 0.3], rtol=1e-12)
+    assert found.steps == 6
+    assert function_change(network, weighted(network, found.weights)) < 1e-14
+
+
 def test_what_is_out_of_reach_is_not_claimed() -> None:
     dead_end = Network.from_edges([("x", "v", 1.0), ("v", "y", 0.0)])
     with pytest.raises(Undecided, match="a balance is off by 1"):
