@@ -81,7 +81,8 @@ class _Reader:
     def sum(self, depth: int) -> Polynomial:
         if depth > _DEEPEST:
             raise Malformed(f"{self.text[:60]!r}: more than {_DEEPEST} parentheses inside each other")
-        terms = [scaled(self.term(depth), -1 if self.take("-") else 1)] if self.peek() == "-" else [self.term(depth)]
+        sign = self.take("-")
+        terms = [scaled(self.term(depth), -1 if sign else 1)]
         while sign := self.take("+", "-"):
             terms.append(scaled(self.term(depth), -1 if sign == "-" else 1))
         return added(*terms)

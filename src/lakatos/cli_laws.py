@@ -57,7 +57,7 @@ def command(
 ) -> int:
     """Count and list the independent functions of the weights that gradient flow conserves on every data set.
 
-    With `--group` also those that it conserves if the data are symmetric, i.e. if the squared loss is averaged over the group.
+    With `--group` also those that it conserves if the data are symmetric: if the squared loss is averaged over the group.
     Counts of architectures and network files are exact and certified from both sides; PyTorch modules are counted in
     floating point.
 

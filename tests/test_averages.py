@@ -1,0 +1,225 @@
+"""Groups, exact averages and lift groups, against sums, samples and expected values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import golden_laws as golden
+import numpy as np
+import pytest
+
+from lakatos._checker_averages import lightning_potentials, network_potentials, sphere
+from lakatos._checker_dynamics import systems
+from lakatos._checker_groups import Action, action, elements
+from lakatos._checker_lift import check_lift_group
+from lakatos._checker_orbits import check_orbit_ranks
+from lakatos._checker_polynomials import Polynomial
+from lakatos._checker_surds import Surd, sqrt
+from lakatos.numerics.averaged_training import (
+    Moments,
+    averaged_moments,
+    deep_linear_field,
+    haar_orthogonal,
+    lightning_field,
+    lightning_moments,
+    pairing_average,
+    rotated_quadratic_field,
+)
+from lakatos.theory.exact_matrices import projection, rows
+from lakatos.theory.lift_group import lift_group
+
+ORDERS = {
+    "C7": 7,
+    "S4": 24,
+    "S5": 120,
+    "sign(3)": 2,
+    "Q8": 8,
+    "Heis3": 27,
+    "extraspecial32": 32,
+    "rotation(3)": 3,
+    "rotation(4)": 4,
+    "rotation(6)": 6,
+    "octahedral": 24,
+    "icosahedral": 60,
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_orders_of_named_groups(name: str) -> None:
+    assert len(elements(action(name))) == ORDERS[name]
+
+
+def test_numbers_with_a_square_root() -> None:
+    golden_ratio = (sqrt(5) + 1) * Fraction(1, 2)
+    assert golden_ratio * golden_ratio == golden_ratio + 1
+    assert float(golden_ratio) == pytest.approx(1.6180339887)
+    assert isinstance(golden_ratio, Surd)
+    with pytest.raises(ValueError, match="do not mix"):
+        _ = sqrt(3) + sqrt(5)
+
+
+@pytest.mark.parametrize("matrix", [((2, 0), (0, 1)), ((1, 1), (0, 1))])
+def test_generators_have_to_be_orthogonal(matrix: Any) -> None:
+    with pytest.raises(ValueError, match="not orthogonal"):
+        Action(((matrix, ((1,),)),))
+
+
+def value(p: Polynomial, point: Any) -> float:
+    """A polynomial at a point."""
+    return float(sum(float(c) * np.prod([point[i] for i in m]) for m, c in p.items()))
+
+
+def test_average_over_all_rotations_by_sampling() -> None:
+    """E (gx)_1⁴ and E (gx)_1² (gx)_2²; the mean of 20000 samples is off by less than five standard errors."""
+    g = haar_orthogonal(np.random.default_rng(0), 3, 20_000)
+    x = np.array([0.3, -1.2, 0.7])
+    moved = g @ x
+    for monomial in ((0, 0, 0, 0), (0, 0, 1, 1), (0, 1), (2, 2)):
+        samples = np.prod([moved[:, i] for i in monomial], axis=0)
+        exact = value(sphere(0, 3)(monomial), x)
+        assert abs(samples.mean() - exact) <= 5 * samples.std() / 20_000**0.5
+
+
+@pytest.mark.parametrize(("group", "sizes"), [("C3", (2, 3)), ("S3", (1, 2, 3)), ("Q8", (1, 4))])
+def test_potentials_span_the_gradients_of_averaged_losses(group: str, sizes: tuple[int, ...]) -> None:
+    """The gradient of the averaged loss on any data is a combination of those of the potentials."""
+    act = action(group, labels=sizes[0])
+    system = systems({"architecture": "linear", "sizes": sizes, "group": {"name": group}})["averaged"]
+    generator = np.random.default_rng(1)
+    theta = generator.standard_normal(system.dimension)
+    basis = np.array([[value(field.get(i, {}), theta) for i in range(system.dimension)] for field in system.fields])
+    maps = [tuple(np.array(m, float) for m in pair) for pair in elements(act)]
+    shapes = list(pairwise(sizes))
+    for _ in range(3):
+        x, y = generator.standard_normal((4, sizes[-1])), generator.standard_normal((4, sizes[0]))
+        moments = averaged_moments(x, y, [(g, h) for g, h in maps])
+        gradient = deep_linear_field(moments, shapes)(theta)
+        rest = gradient - basis.T @ np.linalg.lstsq(basis.T, gradient, rcond=None)[0]
+        # Rounding of a least-squares problem of order one.
+        assert np.abs(rest).max() <= 1e-10 * np.abs(gradient).max()
+
+
+def test_lightning_potentials_span_the_gradients_of_averaged_losses() -> None:
+    """Second moments averaged by projection on all fifteen pairings, against three polynomials in the Gram matrix."""
+    generator = np.random.default_rng(0)
+    theta = generator.standard_normal(12)
+    potentials = lightning_potentials((4, 1, 1), output=False)[1]
+    assert len(potentials) == 3
+    basis = np.array([_numerical_gradient(p, theta) for p in potentials])
+    moments = lightning_moments(generator.standard_normal((6, 3, 4)), generator.standard_normal((6, 3)))
+    averaged = Moments(pairing_average(moments.a, 4), np.zeros_like(moments.b))
+    # The parameters of the polynomials are Q, K, V one after the other, as here, since each has one column.
+    gradient = lightning_field(averaged, 4)(theta)
+    rest = gradient - basis.T @ np.linalg.lstsq(basis.T, gradient, rcond=None)[0]
+    assert np.abs(rest).max() <= 1e-8 * np.abs(gradient).max()  # central differences leave 1e-10
+    plain = lightning_field(moments, 4)(theta)
+    rest = plain - basis.T @ np.linalg.lstsq(basis.T, plain, rcond=None)[0]
+    assert np.abs(rest).max() > 1e-2 * np.abs(plain).max()
+
+
+def _numerical_gradient(p: Polynomial, theta: Any) -> list[float]:
+    return [(value(p, theta + 1e-5 * e) - value(p, theta - 1e-5 * e)) / 2e-5 for e in np.eye(len(theta))]
+
+
+def test_pairings_average_like_samples() -> None:
+    generator = np.random.default_rng(3)
+    t = generator.standard_normal(27)
+    a = np.outer(t, t)
+    g = haar_orthogonal(generator, 3, 4000)
+    moved = np.einsum("nai,nbj,nck,ijk->nabc", g, g, g, t.reshape(3, 3, 3)).reshape(4000, 27)
+    sampled = moved.T @ moved / 4000
+    # 1/√4000 per entry, times a few standard deviations of a tensor of order |t|².
+    assert np.abs(sampled - pairing_average(a, 3)).max() <= 0.15 * np.abs(a).max()
+
+
+def test_rotated_quadratic_gradient_is_that_of_its_potentials() -> None:
+    generator = np.random.default_rng(0)
+    x, y, theta = generator.standard_normal((5, 3)), generator.standard_normal(5), generator.standard_normal(8)
+    potentials = network_potentials("power", (2, 2, 3), None, orthogonal=True)[1]
+    basis = np.array([_numerical_gradient(p, theta) for p in potentials])
+    gradient = rotated_quadratic_field(x, y, 2)(theta)
+    rest = gradient - basis.T @ np.linalg.lstsq(basis.T, gradient, rcond=None)[0]
+    assert len(potentials) == 2
+    assert np.abs(rest).max() <= 1e-8 * np.abs(gradient).max()  # central differences leave 1e-10
+
+
+@pytest.mark.parametrize(("name", "fields", "dimensions", "blocks"), golden.LIFT, ids=str)
+def test_lift_groups(name: str, fields: dict[str, Any], dimensions: Any, blocks: Any) -> None:
+    group = lift_group(action(name, **fields))
+    assert tuple(group.dimensions.values()) == dimensions
+    assert [(b.multiplicity, b.dimension, b.factor) for b in group.blocks] == blocks
+    assert group.certificate is not None
+    facts = check_lift_group({"group": {"name": name, **fields}}, group.certificate.to_json())
+    assert facts == group.dimensions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "fields", "dimensions", "blocks"), golden.LIFT_SLOW, ids=str)
+def test_lift_groups_of_third_tensor_powers(name: str, fields: dict[str, Any], dimensions: Any, blocks: Any) -> None:
+    group = lift_group(action(name, **fields))
+    assert tuple(group.dimensions.values()) == dimensions
+    assert [(b.multiplicity, b.dimension, b.factor) for b in group.blocks] == blocks
+
+
+@pytest.mark.parametrize(
+    ("name", "copies"), [("C3", 1), ("C4", 1), ("S4", 1), ("Q8", 1), ("Heis3", 1), ("octahedral", 1)]
+)
+def test_types_by_the_sum_of_characters_of_squares(name: str, copies: int) -> None:
+    """|G|⁻¹ Σ χ(g²) counts 1, 0, −2 for each irreducible of type ℝ, ℂ, ℍ (times multiplicity): another way to the types."""
+    squares = [np.array([[float(e) for e in row] for row in g]) for g, _ in elements(action(name, copies=copies))]
+    indicator = round(float(np.mean([np.trace(g @ g) for g in squares])))
+    blocks = lift_group(action(name, copies=copies)).blocks
+    assert indicator == sum({"R": 1, "C": 0, "H": -2}[b.type] * b.multiplicity for b in blocks)
+
+
+def test_projection_is_orthogonal() -> None:
+    basis = [rows([[1, 0], [0, 1]]), rows([[1, 1], [1, 0]])]
+    matrix = rows([[3, 7], [-2, 5]])
+    found = projection(matrix, basis)
+    for element in basis:
+        rest = sum(
+            (m - f) * e for r, s, t in zip(matrix, found, element, strict=True) for m, f, e in zip(r, s, t, strict=True)
+        )
+        assert rest == 0
+
+
+def numbers(count: int, seed: int, reach: int = 99) -> list[int]:
+    """Integers, none of them zero."""
+    drawn = np.random.default_rng(seed).integers(1, reach, count) * np.random.default_rng(seed + 1).choice(
+        [-1, 1], count
+    )
+    return [int(n) for n in drawn]
+
+
+@pytest.mark.parametrize(
+    ("model", "sizes", "weights", "group", "inputs", "loss", "ranks"),
+    [
+        ("linear", [3], 3, "C3", 2, "logistic", (3, 3, 2)),
+        ("linear", [3], 3, "C3", 2, "exponential", (3, 3, 2)),
+        ("linear", [4], 4, "S4", 2, "logistic", (4, 4, 2)),
+        ("relu", [4, 3], 16, "C3", 20, "logistic", (12, 12, 12)),
+        ("relu", [4, 3], 16, "S3", 12, "logistic", (12, 12, 12)),
+        ("power", [2, 2, 3], 8, "C3", 8, "logistic", (5, 5, 5)),
+        ("power", [2, 2, 4], 10, "S4", 6, "logistic", (7, 7, 6)),
+        ("power-bias", [3, 2, 3], 10, "C3", 10, "logistic", (8, 8, 8)),
+        ("linear", [3], None, "C3", 4, "logistic", (3, 1, 1)),
+        ("linear", [3], 3, "sign(3)", 4, "logistic", (3, 3, 3)),
+        ("linear", [3], 3, "sign(3)", 4, "sigmoid", (3, 0, 3)),
+    ],
+)
+def test_ranks_along_orbits(
+    model: str, sizes: list[int], weights: int | None, group: str, inputs: int, loss: str, ranks: tuple[int, int, int]
+) -> None:
+    d = sizes[-1]
+    fields = {
+        "model": model,
+        "sizes": sizes,
+        "weights": [1] * d if weights is None else numbers(weights, 5, 9),
+        "inputs": [numbers(d, 10 + 2 * i) for i in range(inputs)],
+        "group": {"name": group},
+        "loss": loss,
+    }
+    facts = check_orbit_ranks(fields, {"kind": "orbit_ranks"})
+    assert (facts["plain_rank"], facts["averaged_rank"], facts["squared_rank"]) == ranks

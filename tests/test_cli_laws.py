@@ -1,0 +1,173 @@
+"""The command laws, as people and programs use it."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from lakatos.checker import check_certificate
+from lakatos.cli import main
+
+SCHEMA = json.loads(files("lakatos").joinpath("schemas/laws-1.json").read_text())
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(["laws", *arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_json_follows_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "linear:1,2,5", "--group", "S5", "--simulate", "--json")
+    data = json.loads(out)
+    jsonschema.validate(data, SCHEMA)
+    assert (status, err) == (0, "")
+    assert (data["laws"], data["plain_laws"], data["new_laws"], data["certified"]) == (7, 3, 4, True)
+    assert len(data["formulas"]) == 7
+    assert len(data["new_formulas"]) == 4
+    drifts = {(curve["training"], curve["laws"]): curve["drifts"][-1] for curve in data["simulation"]}
+    assert max(drifts["averaged", "new"], drifts["averaged", "classical"], drifts["plain", "classical"]) < 1e-12
+    assert min(drifts["plain", "new"], drifts["log cosh", "new"]) > 1e-4
+
+
+def test_people_see_counts_and_formulas(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "relu:2,1,2+b")
+    assert status == 0
+    assert "1 independent laws among 5 parameters (certified)" in out
+    assert "W1[0,0]^2 + W1[1,0]^2 - W2[0,0]^2 - W2[0,1]^2 - b1[0]^2" in out
+
+
+def test_a_network_file_is_a_relu_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps({"edges": [["x", "a"], ["x", "b"], ["a", "c"], ["b", "c"], ["c", "y"], ["b", "y"]]}))
+    status, out, _ = run(capsys, str(path), "--json")
+    data = json.loads(out)
+    assert (status, data["laws"], data["certified"]) == (0, 3, True)
+    assert "[a->c]^2 + [b->c]^2 - [c->y]^2" in data["formulas"]
+
+
+def test_the_certificate_checks_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "certificate.json"
+    assert run(capsys, "lightning:4,1,1", "--group", "O(4)", "--certificate", str(path))[0] == 0
+    saved = json.loads(path.read_text())
+    assert check_certificate(saved["fields"], saved["certificate"])["new_laws"] == 3
+
+
+def test_the_picture_is_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "drift.svg"
+    assert run(capsys, "linear:1,1,3", "--group", "C3", "--picture", str(path))[0] == 0
+    root = ElementTree.fromstring(path.read_text("utf-8"))
+    # Two kinds of laws under three ways of training.
+    assert len(root.findall("{http://www.w3.org/2000/svg}polyline")) == 6
+
+
+def test_generators_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "shift.toml"
+    path.write_text("inputs = [[[0, 0, 1], [1, 0, 0], [0, 1, 0]]]\n")
+    status, out, _ = run(capsys, "linear:2,3", "--group", str(path), "--json")
+    data = json.loads(out)
+    assert (status, data["laws"], data["certified"]) == (0, 3, False)
+
+
+MODULES = """
+import torch
+from torch import nn
+
+def mlp():
+    return nn.Sequential(nn.Linear(3, 4, bias=False), nn.ReLU(), nn.Linear(4, 2, bias=False))
+
+def linear():
+    return nn.Linear(3, 1, bias=False)
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.layer(x) if float(x.sum()) > 0 else x
+
+def branches():
+    return Branches()
+
+def convolution():
+    return nn.Conv1d(1, 1, 2)
+"""
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of factories on the import path, under a name of its own for each test."""
+    name = f"factories_{abs(hash(str(tmp_path))) % 10**9}"
+    (tmp_path / f"{name}.py").write_text(MODULES)
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+def test_modules_are_counted_numerically(modules: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, f"{modules}:mlp", "--json")
+    data = json.loads(out)
+    jsonschema.validate(data, SCHEMA)
+    assert (status, data["laws"], data["evidence"], data["certified"]) == (0, 4, "numeric", False)
+    status, out, _ = run(capsys, f"{modules}:linear", "--group", "C3", "--json")
+    data = json.loads(out)
+    assert (status, data["laws"], data["plain_laws"]) == (0, 1, 0)
+    status, out, _ = run(capsys, f"{modules}:convolution", "--input-shape", "1,4", "--json")
+    assert (status, json.loads(out)["laws"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["linear:1,2,4", "--group", "S5"], "there are 4 inputs"),
+        (["linear:1,2,5", "--group", "Z5"], "known are"),
+        (["linear:3,2", "--loss", "hinge"], "choose one of"),
+        (["linear:1,5", "--group", "S5", "--loss", "cross-entropy"], "averages over a group"),
+        (["perceptron:1,2"], "choose one of"),
+        (["linear:2,2,2", "--degree", "9"], "degree from 0"),
+        (["missing.json"], "missing.json"),
+        (["missing.json", "--group", "C3"], "architectures given by name"),
+        (["lightning:4,1,1", "--group", "S4"], "O(4)"),
+        (["attention:2,2", "--simulate"], "linear nets"),
+        (["linear:1,2,4", "--group", "O(4)", "--simulate"], "infinite"),
+        (["linear:1,2", "--group", "missing.toml"], "cannot be read"),
+        (["linear:1,2", "--input-shape", "a"], "positive integers"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("factory", "options", "message"),
+    [
+        ("branches", [], "cannot be traced by torch.func"),
+        ("convolution", [], "--input-shape"),
+        ("mlp", ["--input-shape", "5"], "cannot be run"),
+        ("mlp", ["--group", "O(3)"], "infinite"),
+        ("mlp", ["--certificate", "out.json"], "have none"),
+    ],
+)
+def test_bad_modules_are_named(
+    factory: str, options: list[str], message: str, modules: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, f"{modules}:{factory}", *options)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize("content", ["inputs = [[[1, 1], [0, 1]]]", "name = 3", "inputs = [", "colour = 1"])
+def test_bad_group_files_are_named(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "group.toml"
+    path.write_text(content)
+    status, _, err = run(capsys, "linear:1,2", "--group", str(path))
+    assert status == 2
+    assert err.startswith("lakatos: error: ")

@@ -1,0 +1,272 @@
+"""Training runs with known outcomes: laws under integrators, averages over groups, other losses, and optimizers."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lakatos.numerics.averaged_training import (
+    Moments,
+    averaged_moments,
+    deep_linear_field,
+    haar_orthogonal,
+    lightning_field,
+    lightning_moments,
+    margin_field,
+    pairing_average,
+    residual_field,
+)
+from lakatos.numerics.integrators import METHODS, Vector, conservation, exact_flow, gradient_descent, slopes
+from lakatos.numerics.ranges import EPSILON, direction_drift, range_drift, range_tolerance
+
+SHIFTS = [np.roll(np.eye(3), k, axis=0) for k in range(3)]
+CENTER = np.eye(3) - 1 / 3
+
+
+def cyclic(x: Vector, y: Vector) -> Moments:
+    """Moments averaged over the three shifts, labels invariant."""
+    return averaged_moments(x, y, [(g, np.eye(y.shape[1])) for g in SHIFTS])
+
+
+class Cyclic:
+    """The first experiment: twenty random samples in three dimensions."""
+
+    _generator = np.random.default_rng(0)
+    x = _generator.standard_normal((20, 3))
+    y = _generator.standard_normal(20)
+    w = _generator.standard_normal(3)
+
+
+@pytest.mark.parametrize("method", ["gd", "rk4", "heavy_ball"])
+def test_the_centered_direction_moves_by_rounding_only(method: str) -> None:
+    field = deep_linear_field(cyclic(Cyclic.x, Cyclic.y[:, None]), [(1, 3)])
+    for step in (0.1, 0.05, 0.025):
+        end = METHODS[method](field, Cyclic.w, step, round(2 / step))
+        assert direction_drift(CENTER @ Cyclic.w, CENTER @ end) <= 100 * EPSILON
+
+
+def test_the_centered_norm_decays_at_the_rate_of_the_data() -> None:
+    moments = cyclic(Cyclic.x, Cyclic.y[:, None])
+    end = exact_flow(deep_linear_field(moments, [(1, 3)]), Cyclic.w, 2.0)
+    rate = moments.a[0, 0] - moments.a[0, 1]
+    before, after = np.linalg.norm(CENTER @ Cyclic.w), np.linalg.norm(CENTER @ end)
+    assert rate == pytest.approx(0.69336, abs=1e-5)
+    assert after == pytest.approx(before * np.exp(-rate * 2), rel=1e-11)  # the flow is integrated to 1e-12
+
+
+def test_without_the_average_and_with_adam_the_direction_moves() -> None:
+    plain = deep_linear_field(averaged_moments(Cyclic.x, Cyclic.y[:, None]), [(1, 3)])
+    averaged = deep_linear_field(cyclic(Cyclic.x, Cyclic.y[:, None]), [(1, 3)])
+    for step, drift, adam in ((0.1, 0.742, 1.58), (0.05, 0.737, 1.30), (0.025, 0.734, 0.50)):
+        end = gradient_descent(plain, Cyclic.w, step, round(2 / step))
+        assert direction_drift(CENTER @ Cyclic.w, CENTER @ end) == pytest.approx(drift, abs=1e-3)
+        end = METHODS["adam"](averaged, Cyclic.w, step, round(2 / step))
+        assert direction_drift(CENTER @ Cyclic.w, CENTER @ end) == pytest.approx(adam, abs=6e-3)
+    # The direction that was not projected moves along the flow itself.
+    assert direction_drift(Cyclic.w, exact_flow(averaged, Cyclic.w, 2.0)) == pytest.approx(0.823, abs=1e-3)
+
+
+LOSSES = {
+    "logistic": (lambda z: -1 / (1 + np.exp(z)), 2.0, 5.6768e-3),
+    "exponential": (lambda z: -np.exp(-z), 2.0, 1.6633e-2),
+    "sigmoid": (lambda z: -1 / (4 * np.cosh(z / 2) ** 2), 2.0, 2.6867e-3),
+    "quartic": (lambda z: -((1 - z) ** 3), 0.2, 3.0753e-3),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_other_losses_break_the_direction_however_accurate_the_flow(loss: str) -> None:
+    slope, time, expected = LOSSES[loss]
+    x = np.concatenate([Cyclic.x @ g.T for g in SHIFTS])
+    labels = np.tile(np.sign(Cyclic.y), 3)
+    for rtol in (1e-8, 1e-12):
+        end = exact_flow(margin_field(x, labels, slope), Cyclic.w, time, rtol=rtol)
+        assert direction_drift(CENTER @ Cyclic.w, CENTER @ end) == pytest.approx(expected, rel=1e-3)
+
+
+def plane(order: int) -> tuple[Vector, Vector, Vector]:
+    """The third experiment: ten random samples in the plane, rotated; labels, and the start."""
+    generator = np.random.default_rng(2)
+    x, y = generator.standard_normal((10, 2)), generator.standard_normal(10)
+    angles = 2 * np.pi * np.arange(order) / order
+    rotations = [np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in angles]
+    return np.concatenate([x @ g.T for g in rotations]), np.tile(y, order), np.array([1.2, -0.5])
+
+
+def turned(before: Vector, after: Vector) -> float:
+    """The angle between two vectors of the plane."""
+    return abs(float(np.arctan2(before[0] * after[1] - before[1] * after[0], before @ after)))
+
+
+PLANE = {
+    2: (2.9e-2, 1.5e-2, 2.3e-3),
+    3: (0.0, 1.4e-3, 2.3e-1),
+    4: (0.0, 3.1e-3, 3.0e-2),
+    6: (0.0, 1.4e-3, 4.7e-3),
+    8: (0.0, 2.5e-4, 1.9e-4),
+    12: (0.0, 8.4e-7, 1.9e-8),
+    16: (0.0, 5.3e-8, 4.3e-12),
+}
+
+
+@pytest.mark.parametrize("order", PLANE)
+def test_tiny_drifts_under_many_rotations_are_real(order: int) -> None:
+    x, y, w = plane(order)
+    squared, logistic, exponential = PLANE[order]
+    signs = np.sign(y)
+    end = exact_flow(margin_field(x, np.ones(len(y)), lambda z: z - y), w, 1.0)
+    # 1e-14: the flow is integrated to 1e-12, but linear, and its errors share the symmetry.
+    assert turned(w, end) == pytest.approx(squared, rel=0.03, abs=1e-14)
+    end = exact_flow(margin_field(x, signs, LOSSES["logistic"][0]), w, 1.0, rtol=1e-13)
+    assert turned(w, end) == pytest.approx(logistic, rel=0.04)
+    end = exact_flow(margin_field(x, signs, LOSSES["exponential"][0]), w, 1.0, rtol=1e-13)
+    assert turned(w, end) == pytest.approx(exponential, rel=0.04)
+
+
+def balanced() -> tuple[Any, Vector, Any]:
+    """The fourth experiment: a (3, 2, 3) linear net, its start and its balance."""
+    generator = np.random.default_rng(0)
+    x, y = generator.standard_normal((20, 3)), generator.standard_normal((20, 3))
+    theta = 0.7 * generator.standard_normal(12)
+    start = np.concatenate([theta[:6], theta[6:].reshape(3, 2).T.ravel()])
+
+    def law(t: Vector) -> Vector:
+        u, v = t[:6].reshape(3, 2), t[6:].reshape(2, 3)
+        return (u.T @ u - v @ v.T).ravel()
+
+    return deep_linear_field(averaged_moments(x, y), [(3, 2), (2, 3)]), start, law
+
+
+DRIFTS = {
+    "gd": ([1.46e-2, 7.16e-3, 3.55e-3, 1.77e-3], 1),
+    "ab2": ([5.7e-4, 1.59e-4, 4.17e-5, 1.07e-5], 2),
+    "rk4": ([2.55e-6, 1.47e-7, 8.85e-9, 5.4e-10], 4),
+    "heavy_ball": ([0.150, 0.115, 0.0636, 0.0326], 1),
+}
+STEPS = (0.08, 0.04, 0.02, 0.01)
+
+
+@pytest.mark.parametrize("method", DRIFTS)
+def test_a_law_drifts_at_the_order_of_the_method(method: str) -> None:
+    field, start, law = balanced()
+    found = [float(np.abs(law(METHODS[method](field, start, h, round(2 / h))) - law(start)).max()) for h in STEPS]
+    expected, order = DRIFTS[method]
+    assert found == pytest.approx(expected, rel=0.01)
+    assert slopes(STEPS, found)[-1] == pytest.approx(order, abs=0.15)  # the orders seen at these steps
+
+
+def test_the_midpoint_rule_keeps_quadratic_laws() -> None:
+    field, start, law = balanced()
+    for h in STEPS:
+        # Two hundred steps, each solved to 1e-15.
+        assert np.abs(law(METHODS["midpoint"](field, start, h, round(2 / h))) - law(start)).max() <= 1e-14
+
+
+def test_what_is_no_law_drifts_by_the_same_amount_at_every_step() -> None:
+    field, start, law = balanced()
+    norms = [
+        abs(float(t @ t - start @ start)) for t in (gradient_descent(field, start, h, round(2 / h)) for h in STEPS)
+    ]
+    assert abs(slopes(STEPS, norms)[-1]) <= 0.15
+    adam = [float(np.abs(law(METHODS["adam"](field, start, h, round(2 / h))) - law(start)).max()) for h in STEPS]
+    assert min(adam) > 1
+
+
+def test_verdicts_about_conservation() -> None:
+    field, start, law = balanced()
+    assert conservation(field, law, start, 2.0).conserved is True
+    assert conservation(field, lambda t: np.array([t @ t]), start, 2.0).conserved is False
+
+
+def permuted() -> tuple[Any, Any, Vector]:
+    """The fifth experiment: two hidden units under all permutations of five inputs; averaged and plain fields, start."""
+    generator = np.random.default_rng(0)
+    x, y = generator.standard_normal((12, 5)), generator.standard_normal((12, 1))
+    start = 0.6 * generator.standard_normal(12)
+    maps = [(np.eye(5)[list(p)], np.eye(1)) for p in itertools.permutations(range(5))]
+    shapes = [(1, 2), (2, 5)]
+    return (
+        deep_linear_field(averaged_moments(x, y, maps), shapes),
+        deep_linear_field(averaged_moments(x, y), shapes),
+        start,
+    )
+
+
+def block(theta: Vector) -> Vector:
+    """Columns of the first layer, centered."""
+    p = theta[2:].reshape(2, 5).T
+    return np.asarray(p - p.mean(axis=0))
+
+
+def test_a_finite_group_conserves_a_range_under_every_linear_method() -> None:
+    averaged, plain, start = permuted()
+    for step in (0.1, 0.05, 0.025):
+        for method in ("gd", "rk4", "heavy_ball"):
+            end = METHODS[method](averaged, start, step, round(2 / step))
+            assert range_drift(block(start), block(end)) <= range_tolerance(block(start), block(end))
+        end = gradient_descent(plain, start, step, round(2 / step))
+        assert range_drift(block(start), block(end)) == pytest.approx(0.353, abs=2e-3)
+        end = METHODS["adam"](averaged, start, step, round(2 / step))
+        assert range_drift(block(start), block(end)) > 0.5
+
+
+def attention() -> tuple[Moments, Vector]:
+    """The second experiment: six sequences of three tokens in four dimensions, and the start (Q, K, V)."""
+    generator = np.random.default_rng(0)
+    x, y = 0.6 * generator.standard_normal((6, 3, 4)), generator.standard_normal((6, 3))
+    return lightning_moments(x, y), 0.6 * generator.standard_normal(12)
+
+
+def columns(theta: Vector) -> Vector:
+    """[Q, K, V]."""
+    return theta.reshape(3, 4).T
+
+
+def test_attention_conserves_its_column_space_on_rotated_data_only() -> None:
+    moments, start = attention()
+    averaged = Moments(pairing_average(moments.a, 4), np.zeros_like(moments.b))
+    for method in ("gd", "rk4", "heavy_ball"):
+        for step in (0.02, 0.01, 0.005):
+            end = METHODS[method](lightning_field(averaged, 4), start, step, round(0.4 / step))
+            assert range_drift(columns(start), columns(end)) <= 10 * range_tolerance(columns(start), columns(end))
+    assert range_drift(columns(start), columns(METHODS["adam"](lightning_field(averaged, 4), start, 0.01, 40))) > 0.05
+    end = gradient_descent(lightning_field(moments, 4), start, 0.01, 40)
+    assert range_drift(columns(start), columns(end)) > 0.05
+
+
+@pytest.mark.slow
+def test_a_sampled_average_drifts_at_its_rate() -> None:
+    """The mean of eight runs falls as one over the square root of the number of rotations, up to a factor of two."""
+    generator = np.random.default_rng(1)
+    moments, start = attention()
+    scaled = {}
+    for count in (50, 200, 800):
+        drifts = []
+        for _ in range(8):
+            g = haar_orthogonal(generator, 4, count)
+            cubed = np.einsum("nai,nbj,nck->nabcijk", g, g, g).reshape(count, 64, 64)
+            a = np.mean([m @ moments.a @ m.T for m in cubed], axis=0)
+            b = np.mean([moments.b @ m.T for m in cubed], axis=0)
+            end = gradient_descent(lightning_field(Moments(a, b), 4), start, 0.01, 40)
+            drifts.append(range_drift(columns(start), columns(end)))
+        scaled[count] = float(np.mean(drifts)) * count**0.5
+    assert max(scaled.values()) <= 2 * min(scaled.values())
+
+
+def test_gradients_are_those_of_their_losses() -> None:
+    generator = np.random.default_rng(0)
+    x, y, theta = generator.standard_normal((7, 3)), generator.standard_normal((7, 2)), generator.standard_normal(10)
+    shapes = [(2, 2), (2, 3)]
+    by_moments = deep_linear_field(averaged_moments(x, y), shapes)(theta)
+    by_residuals = residual_field(x, y, shapes, lambda e: e)(theta)
+    np.testing.assert_allclose(by_moments, by_residuals, rtol=1e-12)  # the same sums in another order
+    moments = averaged_moments(x, y)
+
+    def loss(t: Vector) -> float:
+        return moments.loss(t[:4].reshape(2, 2) @ t[4:].reshape(2, 3))
+
+    central = [(loss(theta + 1e-5 * e) - loss(theta - 1e-5 * e)) / 2e-5 for e in np.eye(10)]
+    np.testing.assert_allclose(-by_moments, central, atol=1e-8)  # of central differences with step 1e-5
