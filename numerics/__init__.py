@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from . import initializations as initializations
     from . import integrators as integrators
     from . import jacobians as jacobians
+    from . import laplacians as laplacians
     from . import law_scout as law_scout
     from . import linear_programs as linear_programs
     from . import locks as locks
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from . import model_losses as model_losses
     from . import modules as modules
     from . import normalized_layers as normalized_layers
+    from . import nuclear as nuclear
     from . import orbit_gradients as orbit_gradients
     from . import path_samples as path_samples
     from . import penalties as penalties
@@ -74,6 +76,7 @@ __all__ = [
     "initializations",
     "integrators",
     "jacobians",
+    "laplacians",
     "law_scout",
     "linear_programs",
     "locks",
@@ -82,6 +85,7 @@ __all__ = [
     "model_losses",
     "modules",
     "normalized_layers",
+    "nuclear",
     "orbit_gradients",
     "path_samples",
     "penalties",

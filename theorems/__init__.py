@@ -92,6 +92,8 @@ NAMES: tuple[str, ...] = (
     "loss_at_least_mean_square_of_locked_output_weights",
     "jacobian_rank_invariant_of_gradient_flow",
     "two_layer_obstruction_probability_f_distribution",
+    "nuclear_norm_is_twice_trace_root_laplacian",
+    "nuclear_norm_between_l2_norm_and_group_lasso",
 )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from . import flows as flows
     from . import jacobians as jacobians
     from . import known_laws as known_laws
+    from . import laplacian as laplacian
     from . import law_count as law_count
     from . import law_search as law_search
     from . import layers as layers
@@ -39,6 +40,7 @@ __all__ = [
     "flows",
     "jacobians",
     "known_laws",
+    "laplacian",
     "law_count",
     "law_search",
     "layers",
