@@ -26,7 +26,8 @@ def main() -> None:
     large = [[784, 2000, 2000, 2000, 1], [784, 2000, 2000, 2000, 10], [100, 1700, 1700, 1, 1, 1700, 1700, 10]]
     small = [[78, 200, 200, 200, 1], [10, 170, 170, 1, 1, 170, 170, 10]]
     report(
-        "| widths | order | edges | peer s | of it search s | given balances s | ratio | float weights s | ratio | certificate and check s |"
+        "| widths | order | edges | peer s | of it search s | given balances s | ratio | float weights s | ratio "
+        "| certificate and check s |"
     )
     report("|---|---|---|---|---|---|---|---|---|---|")
     for widths in large if chosen.full else small:
