@@ -1,4 +1,4 @@
-"""Sparse networks that one maximum flow decides, against that flow: ``python benchmarks/connectivity_flow.py [--full]``.
+"""Sparse networks that one flow decides, against that flow: ``python benchmarks/connectivity_flow.py [--full]``.
 
 The peer is OR-tools' `SimpleMaxFlow` on the graph that the theory asks for, built from arrays, solved and read. Here the
 network is built too, and everything is decided: feasibility, the bottlenecks of both sides, frozen and regular-frozen.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,11 @@ class Case:
             c, denominator = _balance_again(network)
         return cls(network, denominator, c.astype(object), index_of_names(network.names))
 
+    @cached_property
+    def _inside(self) -> BoolArray:
+        """Room to mark nodes in; nothing is marked between uses."""
+        return np.zeros(self.network.node_count, bool)
+
     def number(self, data: Any, where: str) -> int:
         """Return an exact number of the certificate, times the common denominator."""
         if not isinstance(data, str) or not _NUMBER.fullmatch(data):
@@ -96,9 +102,9 @@ class Case:
             raise InvalidCertificate(f"{where}: distinct hidden nodes are needed")
         outwards = data["side"] == "out"
         leaving = (network.outgoing if outwards else network.incoming).at_all(nodes)
-        inside = np.zeros(network.node_count, bool)
-        inside[nodes] = True
-        leaving = leaving[~inside[(network.head if outwards else network.tail)[leaving]]]
+        self._inside[nodes] = True
+        leaving = leaving[~self._inside[(network.head if outwards else network.tail)[leaving]]]
+        self._inside[nodes] = False
         if leaving.tolist() != crossing:
             raise InvalidCertificate(f"{where}: the edges that cross on side {data['side']} are not {crossing}")
         total: int = sum(self.c[nodes].tolist())
