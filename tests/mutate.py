@@ -37,7 +37,7 @@ ENGINES = ("test_connectivity", "test_second_implementations")
 CHECKER = ("test_checker", "test_checker_results", "test_connectivity", "test_checker_fuzz")
 KINDS = ("test_checker_instances",)
 SUITES = {
-    "src/lakatos/judge.py": ("test_judge",),
+    "src/lakatos/judge.py": ("test_judge", "test_refute"),
     "src/lakatos/checker.py": ("test_checker", "test_checker_results", "test_checker_fuzz"),
     **{
         f"src/lakatos/_checker_{part}.py": CHECKER for part in ("sets", "degrees", "connectivity", "network", "reading")

@@ -322,3 +322,19 @@ def test_what_nothing_contradicts_has_no_contradictions() -> None:
     assert contradictions(LOSS, Estimate(math.nan)) == ()
     assert contradictions(LOSS, Estimate(math.inf)) == ()
     assert contradictions(Claim("loss", EQUAL, math.inf), Estimate(math.inf)) == (Claim("loss", EQUAL, Fraction(0)),)
+
+
+def test_entries_are_moved_one_at_a_time() -> None:
+    claim = Claim("q", EQUAL, (1, 2, 3))
+    *moved, longer = [other.value for other in contradictions(claim, Estimate((1, 2, 3)))]
+    assert longer == (1, 2, 3, None)
+    assert len(moved) == 6
+    assert all(sum(a != b for a, b in zip(value, (1, 2, 3), strict=True)) == 1 for value in moved)
+
+
+def test_empty_lists_are_equal_and_have_no_order() -> None:
+    assert agreement(Claim("q", EQUAL, ()), Estimate(())) is True
+    with pytest.raises(InternalError, match="cannot be compared"):
+        agreement(Claim("q", AT_MOST, ()), Estimate(()))
+    judgment = judge(MET, [Claim("q", EQUAL, ())], measurement=measured(q=Estimate((), 0.5)))
+    assert (judgment.outcome, judgment.reason) == (Outcome.INCONCLUSIVE, "precision")

@@ -1,4 +1,4 @@
-"""What `proved` rests on, theorem by theorem, read off the shipped instances: ``python tests/trust.py`` writes it into the docs."""
+"""What `proved` rests on, theorem by theorem, read off the shipped instances: ``python tests/trust.py`` writes the docs."""
 
 from __future__ import annotations
 
