@@ -16,6 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lakatos import InputError, read_network
+
 EVERYDAY = 1600
 
 
@@ -57,6 +59,16 @@ def test_many_hostile_files(tmp_path: Path) -> None:
     total = fuzz.run(50_000, tmp_path / "state.json", seed=1)
     assert total["done"] == sum(total["counts"].values()) == 50_000
     assert total["problems"] == []
+
+
+def test_an_input_of_sixteen_million_entries_is_refused_unread(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    model = onnx.ModelProto.FromString(hostile.onnx_model())
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 1 << 24
+    path = tmp_path / "n.onnx"
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(InputError, match="too large"):
+        read_network(path)
 
 
 # The watch sees what it is there for --------------------------------------------------------------------------------------
