@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from . import path_samples as path_samples
     from . import penalties as penalties
     from . import polyhedra as polyhedra
+    from . import pruning as pruning
     from . import ranges as ranges
     from . import realization as realization
     from . import rescaled_modules as rescaled_modules
@@ -90,6 +91,7 @@ __all__ = [
     "path_samples",
     "penalties",
     "polyhedra",
+    "pruning",
     "ranges",
     "realization",
     "rescaled_modules",

@@ -75,8 +75,8 @@ class Laplacian:
         """Return L @ vectors for vectors (h, k), without the matrix, in O(m k)."""
         grounded = torch.cat([vectors, vectors.new_zeros(1, vectors.shape[1])])
         flow = (weights**2)[:, None] * (grounded[self.head] - grounded[self.tail])
-        result = torch.zeros_like(grounded)
-        return result.index_add_(0, self.head, flow).index_add_(0, self.tail, -flow)[:-1]
+        result: Tensor = torch.zeros_like(grounded).index_add(0, self.head, flow).index_add(0, self.tail, -flow)
+        return result[:-1]
 
     def along_edges(self, matrix: Tensor) -> Tensor:
         """Return b_eᵀ X b_e for every edge, (m,), where b_e is its column of B and X = `matrix` (h, h) is symmetric."""
@@ -86,7 +86,7 @@ class Laplacian:
 
 
 def singular_values(network: Network, weights: Tensor) -> Tensor:
-    """Return the singular values of J = 2B diag(θ), decreasing, (h,), by a decomposition of J itself.
+    """Return the singular values of J = 2B diag(θ), decreasing, (min(h, m),), by a decomposition of J itself.
 
     Unlike roots of eigenvalues of L, small ones keep an absolute accuracy of rounding times the largest.
 
@@ -97,7 +97,8 @@ def singular_values(network: Network, weights: Tensor) -> Tensor:
     """
     if (needed := 2 * len(network.hidden_nodes) * network.edge_count * 8) > _LARGEST_BYTES:
         raise Undecided(Reason.MEMORY, f"the Jacobian takes about {needed >> 20} MiB; use roots of eigenvalues instead")
-    return torch.linalg.svdvals(jacobian(network, weights))[: len(network.hidden_nodes)]
+    values: Tensor = torch.linalg.svdvals(jacobian(network, weights))
+    return values
 
 
 def jacobian(network: Network, weights: Tensor) -> Tensor:
@@ -184,7 +185,9 @@ def lanczos_nuclear_norm(
     generator = torch.Generator().manual_seed(seed)
     signs = 2 * torch.randint(0, 2, (n, probes), generator=generator, dtype=torch.int64) - 1
     v = signs.to(weights.device, weights.dtype) / n**0.5
-    basis, diagonal, off = [v], [], []
+    basis = [v]
+    diagonal: list[Tensor] = []
+    off: list[Tensor] = []
     last = torch.zeros_like(v)
     for k in range(min(steps, n)):
         w = laplacian.times(weights, v)
@@ -213,4 +216,4 @@ def _quadrature(diagonal: list[Tensor], off: list[Tensor], n: int) -> Tensor:
         beside = torch.stack(off[: len(diagonal) - 1], -1)
         T = T + torch.diag_embed(beside, 1) + torch.diag_embed(beside, -1)
     values, vectors = torch.linalg.eigh(T)
-    return 2 * n * (vectors[:, 0] ** 2 * values.clamp(min=0).sqrt()).sum(-1)
+    return torch.sum(2 * n * vectors[:, 0] ** 2 * values.clamp(min=0).sqrt(), -1)

@@ -47,7 +47,7 @@ def nuclear_norm(laplacian: Laplacian, weights: Tensor, *, ridge: float = 0.0) -
     """
     if not ridge >= 0:
         raise InputError(f"ridge={ridge!r}: a number that is not negative is needed")
-    value: Tensor = _NuclearNorm.apply(weights, laplacian, ridge)
+    value: Tensor = _NuclearNorm.apply(weights, laplacian, ridge)  # type: ignore[no-untyped-call]
     return value
 
 
@@ -57,7 +57,7 @@ class _NuclearNorm(torch.autograd.Function):
         values, vectors = torch.linalg.eigh(laplacian.dense(weights))
         ctx.save_for_backward(weights, values, vectors)
         ctx.laplacian, ctx.ridge = laplacian, ridge
-        return 2 * (values.clamp(min=0) + ridge).sqrt().sum()
+        return 2 * torch.sum((values.clamp(min=0) + ridge).sqrt())
 
     @staticmethod
     @once_differentiable
