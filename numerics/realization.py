@@ -7,10 +7,7 @@ diag(d_i²) U, and `least_norm_costs`, a least-squares problem in the weights fo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..core import InputError, Reason, Undecided
+from .floats import FloatArray, floats
 
 __all__ = [
     "Costs",
@@ -33,7 +31,6 @@ __all__ = [
     "swap_costs",
 ]
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 EPS = 2.0**-52
 FEASIBLE, INFEASIBLE = 1e-11, 1e-7  # residuals of feasible features stay below 1e-13; in between nothing is decided
@@ -193,11 +190,6 @@ def least_norm_costs(F: npt.ArrayLike, D: npt.ArrayLike, U: npt.ArrayLike, A: np
 def least_norm_weights(M: FloatArray, b: FloatArray) -> FloatArray:
     """Return the w of least norm that minimizes ‖M w − b‖."""
     return np.asarray(np.linalg.lstsq(M, b, rcond=max(M.shape) * EPS)[0], np.float64)
-
-
-def floats(rows: Sequence[Sequence[Fraction | int]]) -> FloatArray:
-    """Return exact rows as an array, each number rounded to the nearest float."""
-    return np.array([[float(x) for x in row] for row in rows], np.float64)
 
 
 def swap_costs(costs: FloatArray) -> FloatArray:

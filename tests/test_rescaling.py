@@ -32,11 +32,12 @@ def weighted(network: Network, weights: Any) -> Network:
 
 
 def function_change(before: Network, after: Network) -> float:
-    """Largest change of an output, relative to the largest output."""
+    """Largest change of an output, relative to the largest that it could be if nothing canceled."""
     data = torch.randn(50, len(before.inputs), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     function = NetworkFunction(before, "relu")
     old, new = (function(torch.from_numpy(np.asarray(net.weights)), data) for net in (before, after))
-    return float((old - new).abs().max() / old.abs().max().clamp(min=1e-300))
+    scale = function(torch.from_numpy(np.abs(np.asarray(before.weights))), data.abs())
+    return float((old - new).abs().max() / scale.abs().max().clamp(min=1e-300))
 
 
 weights_of = st.floats(0.1, 10).flatmap(lambda w: st.sampled_from([w, -w]))

@@ -40,7 +40,7 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import FloatArray, floats
+from ..numerics.floats import FloatArray, floats
 from ..theory.layers import PermutedFields, smallest_square_distance
 from ..theory.matrices import dot, solve, square
 

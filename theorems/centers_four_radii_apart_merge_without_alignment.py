@@ -42,7 +42,7 @@ from ..core import (
     Undecided,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import smallest_square_distance
 from ..theory.matrices import Rows, require_rows, square, subtract
 

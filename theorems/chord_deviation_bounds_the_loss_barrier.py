@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from .. import theory
 from ..core import (
     Claim,
     Derivation,
@@ -41,8 +42,7 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import FloatArray, floats
-from ..theory.chords import tent
+from ..numerics.floats import FloatArray, floats
 from ..theory.matrices import Rows, dot, product, require_rows, square, transpose
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def _shared(instance: Instance) -> Hypothesis:
 def _deviations(instance: Instance, weight: Fraction) -> Rows:
     """ξ for every point, N × m, exactly."""
     ends = [product(instance.data, transpose(W)) for W in (instance.first, instance.second)]
-    return tuple(tuple(tent(a, b, weight) for a, b in zip(x, y, strict=True)) for x, y in zip(*ends, strict=True))
+    return tuple(
+        tuple(theory.chords.tent(a, b, weight) for a, b in zip(x, y, strict=True)) for x, y in zip(*ends, strict=True)
+    )
 
 
 def derive(instance: Instance) -> Derivation:

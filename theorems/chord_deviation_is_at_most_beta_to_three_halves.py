@@ -44,7 +44,7 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.matrices import Rows, require_rows, square
 
 if TYPE_CHECKING:

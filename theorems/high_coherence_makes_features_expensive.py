@@ -42,15 +42,17 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import SubspaceFields
 from ..theory.matrices import square
-from ..theory.realization import Cost
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+
+if TYPE_CHECKING:
+    from ..theory.realization import Cost
 
 FAMILY = "identifiability"
 IDS = ("D4",)

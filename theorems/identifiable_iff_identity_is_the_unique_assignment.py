@@ -31,15 +31,17 @@ from typing import TYPE_CHECKING
 
 from .. import numerics, theory
 from ..core import Claim, Estimate, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import FeatureFields
 from ..theory.matrices import require_rows
-from ..theory.realization import Cost
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+
+if TYPE_CHECKING:
+    from ..theory.realization import Cost
 
 FAMILY = "identifiability"
 IDS = ("B3",)

@@ -41,7 +41,7 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import LayerFields
 
 if TYPE_CHECKING:

@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import sympy
-
 from .. import numerics, theory
 from ..core import (
     Claim,
@@ -41,7 +39,7 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import SubspaceFields
 from ..theory.matrices import square, subtract
 
@@ -112,7 +110,7 @@ def predict(instance: Instance) -> Prediction:
 
 def _claims(instance: Instance, factor: Fraction, mean: Callable[[Instance], float] | None = None) -> Prediction:
     distance, sigma = instance.square_distance, instance.sigma
-    exact = theory.separation.input_shift(instance.m, sympy.Rational(str(sigma)), sympy.Rational(str(distance)))
+    exact = theory.separation.input_shift(instance.m, sigma, distance)
     value = float(factor) * float(exact) if mean is None else mean(instance)
     scale = 2 * float(instance.m * sigma**2 * (distance or 1))
     claims = [Claim("mean of the squared shift", Relation.EQUAL, value, MEAN_RESOLUTION * scale / instance.m**0.5)]

@@ -40,7 +40,7 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import PermutedFields
 from ..theory.matrices import square
 

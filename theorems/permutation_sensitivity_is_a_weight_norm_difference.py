@@ -25,18 +25,20 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .. import numerics, theory
 from ..core import Claim, Estimate, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import PermutedFields, cycles
-from ..theory.realization import Cost
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+
+if TYPE_CHECKING:
+    from ..theory.realization import Cost
 
 FAMILY = "identifiability"
 IDS = ("B1", "B1a", "B1b")
@@ -45,7 +47,7 @@ SOURCE = Source(("burgin2026",), Provenance.SHARPENED, "definition of the paper;
 RESOLUTION = 1e-9  # relative to 1 + Σ|C|, since Δ cancels
 
 Instance = PermutedFields
-Table = Sequence[Sequence[Cost]]
+Table: TypeAlias = "Sequence[Sequence[Cost]]"
 
 
 def hypotheses(instance: PermutedFields) -> tuple[Hypothesis, ...]:

@@ -41,12 +41,14 @@ from ..core import (
 )
 from ..theory.layers import FeatureFields
 from ..theory.matrices import Rows, Vector, dot, product, scaled_gram, solve, subtract
-from ..theory.realization import Cost
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+
+if TYPE_CHECKING:
+    from ..theory.realization import Cost
 
 FAMILY = "identifiability"
 IDS = ("A2",)

@@ -40,15 +40,17 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.realization import floats
+from ..numerics.floats import floats
 from ..theory.layers import FeatureFields
 from ..theory.matrices import Rows, inverse, is_positive_semidefinite, require_rows, transpose
-from ..theory.realization import Ridge
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+
+if TYPE_CHECKING:
+    from ..theory.realization import Ridge
 
 FAMILY = "identifiability"
 IDS = ("A2r",)
@@ -174,7 +176,7 @@ def _covariance_not_inverted(instance: Instance) -> Prediction:
 def _norm_is_the_minimum(instance: Instance) -> Prediction:
     def values(i: int, j: int) -> Ridge:
         found = _ridge(instance, i, j)
-        return Ridge(found.squared_norm, found.squared_norm, found.scaled_limit, found.residual)
+        return theory.realization.Ridge(found.squared_norm, found.squared_norm, found.scaled_limit, found.residual)
 
     return _claims(instance, values)
 
@@ -182,7 +184,7 @@ def _norm_is_the_minimum(instance: Instance) -> Prediction:
 def _limit_finite(instance: Instance) -> Prediction:
     def values(i: int, j: int) -> Ridge:
         found = _ridge(instance, i, j)
-        return Ridge(found.value, found.squared_norm, Fraction(0), found.residual)
+        return theory.realization.Ridge(found.value, found.squared_norm, Fraction(0), found.residual)
 
     return _claims(instance, values)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mpmath
 import sympy
 
@@ -77,8 +79,10 @@ def median_separation(m: int, k: int, sigma: float = 1.0) -> float:
     return float(sigma * mpmath.sqrt(low + high))
 
 
-def input_shift(m: int, sigma: sympy.Expr, square_distance: sympy.Expr) -> sympy.Expr:
+def input_shift(m: int, sigma: Any, square_distance: Any) -> Any:
     """Return E‖δ_(ab)‖² = 2 m σ² ‖u_a − u_b‖², of the shift of all centers when inputs a and b are exchanged.
+
+    Exact for fractions, a formula for symbols.
 
     Examples
     --------
