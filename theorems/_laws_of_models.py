@@ -9,7 +9,7 @@ import numpy as np
 from .. import numerics, theory
 from .._checker_dynamics import is_orthogonal
 from .._checker_groups import Action, elements
-from ..core import Claim, Estimate, Measurement, Prediction, Relation
+from ..core import Claim, Estimate, Evidence, Measurement, Prediction, Relation
 from ..numerics.integrators import Vector
 from ..theory.law_count import LawCount
 from ..theory.model_fields import ModelFields
@@ -40,6 +40,10 @@ def measured_laws(instance: ModelFields, seed: int) -> Measurement:
         return Measurement({})
     if instance.architecture is None or (group is not None and instance.architecture not in ("linear", "power")):
         return Measurement({})
+    # A random ReLU network may be dead behind a unit, or have units that are active together on a line of inputs. It then
+    # obeys more laws at that point than at a generic one, which is what is counted.
+    if instance.architecture == "relu" and (len(instance.sizes) > 3 or instance.sizes[0] == 1):
+        return Measurement({})
     labels = instance.sizes[0] if instance.architecture == "linear" else 1
     scout = numerics.model_losses.scouted(
         instance.architecture,
@@ -51,7 +55,9 @@ def measured_laws(instance: ModelFields, seed: int) -> Measurement:
     )
     if scout is None:
         return Measurement({})
-    return Measurement({"laws": Estimate(scout.laws, how=f"rank of brackets, gap {scout.gap:.0e}")})
+    # A start may be special, e.g. with dead units, and then has more laws than the generic one: no contradiction.
+    found = {"laws": Estimate(scout.laws, how=f"rank of brackets, gap {scout.gap:.0e}")}
+    return Measurement(found, evidence=Evidence.HEURISTIC)
 
 
 def float_elements(act: Action) -> list[tuple[Vector, Vector]]:
