@@ -165,6 +165,14 @@ def instances() -> SearchStrategy[Fields]:
     )
 
 
+def _sheared() -> SearchStrategy[Fields]:
+    """A group of order three that is not orthogonal."""
+    from hypothesis import strategies as st
+
+    pair = st.lists(st.integers(-3, 3), min_size=2, max_size=2)
+    return st.builds(lambda x: {"generators": [[[0, -1], [1, -1]]], "inputs": [x], "labels": [[0]]}, pair)
+
+
 def _product(left: Rows, right: Rows) -> Rows:
     return theory.exact_matrices.times(theory.exact_matrices.transpose(left), right)
 
@@ -240,6 +248,7 @@ VARIANTS = {
     "orthogonality_dropped": Variant(
         "also for a group that is not orthogonal",
         hypotheses=lambda instance: (),
+        instances=_sheared,
         derive=lambda instance: Derivation("", "0"),
         examples=({"generators": [[[0, -1], [1, -1]]], "inputs": [[1, 0]], "labels": [[0]]},),
     ),

@@ -2,6 +2,7 @@
 
 Hypotheses
 ----------
+The units of ReLU nets have distinct hyperplanes and every path is active for some inputs.
 Gradient flow of a loss that sees the parameters in the form listed, on all data sets; generic parameters; a net of
 linear layers does not have a single input and a single output.
 
@@ -52,8 +53,14 @@ def hypotheses(instance: ModelFields) -> tuple[Hypothesis, ...]:
         Hypothesis("gradient flow", instance.dynamics == "flow", f"dynamics = {instance.dynamics}"),
         Hypothesis("all data sets are allowed", instance.group is None, f"group = {instance.group}"),
         Hypothesis("the form of the layer is listed", listed, f"architecture = {instance.architecture}"),
+        Hypothesis("ReLU units have distinct hyperplanes", _distinct_hyperplanes(instance), f"sizes = {list(sizes)}"),
         Hypothesis("not a single field", not scalar, f"sizes = {list(sizes)}"),
     )
+
+
+def _distinct_hyperplanes(instance: ModelFields) -> bool:
+    """Without bias, all units that see a single input switch at 0, and then act like linear ones."""
+    return instance.architecture != "relu" or instance.bias or instance.sizes[-1] > 1
 
 
 def predict(instance: ModelFields) -> Prediction:
@@ -71,7 +78,7 @@ def instances() -> SearchStrategy[Fields]:
     layered = st.fixed_dictionaries(
         {
             "architecture": st.sampled_from(["linear", "relu"]),
-            "sizes": st.tuples(st.integers(2, 3), st.integers(1, 3), st.integers(1, 3)).map(list),
+            "sizes": st.tuples(st.integers(2, 3), st.integers(1, 3), st.integers(2, 3)).map(list),
             "loss": st.sampled_from(["squared", "logits"]),
         }
     )
@@ -79,6 +86,14 @@ def instances() -> SearchStrategy[Fields]:
         {"architecture": st.just("attention"), "sizes": st.tuples(st.integers(1, 3), st.integers(2, 3)).map(list)}
     )
     return st.one_of(layered, attention)
+
+
+def _scalar_ends() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    return st.builds(
+        lambda a, b: {"architecture": "linear", "sizes": [1, a, b, 1]}, st.integers(1, 3), st.integers(1, 3)
+    )
 
 
 def independent_entries(s: int, r: int) -> int:
@@ -158,6 +173,7 @@ VARIANTS = {
     "scalar_ends_alike": Variant(
         "also for a deep linear net from one input to one output",
         hypotheses=_single_field_too,
+        instances=_scalar_ends,
         examples=({"architecture": "linear", "sizes": [1, 2, 2, 1]},),
     ),
 }

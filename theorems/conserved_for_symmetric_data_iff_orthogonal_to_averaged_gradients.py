@@ -154,6 +154,13 @@ def instances() -> SearchStrategy[Fields]:
     )
 
 
+def _shifted_labels() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    ratios = [("w0 - w1", "w1 - w2"), ("w3 - w4", "w0 - w2"), ("w0 - w1", "w6 - w7")]
+    return st.sampled_from([{**SHIFTED_LABELS, "numerator": p, "denominator": q} for p, q in ratios])
+
+
 def _sizes(instance: Instance) -> tuple[int, int]:
     return instance.outputs, instance.inputs
 
@@ -215,6 +222,7 @@ VARIANTS = {
     "average_over_inputs_only": Variant(
         "labels are left alone although they transform",
         predict=_inputs_only,
+        instances=_shifted_labels,
         examples=(SHIFTED_LABELS,),
     ),
     "average_over_part_of_the_group": Variant(

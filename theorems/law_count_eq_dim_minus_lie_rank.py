@@ -2,6 +2,7 @@
 
 Hypotheses
 ----------
+The units of ReLU nets have distinct hyperplanes and every path is active for some inputs.
 The loss gradients are spanned by smooth fields W that do not depend on the labels beyond a fixed space (squared loss: all of
 it; cross-entropy on logits: differences), and the parameters are generic.
 
@@ -49,8 +50,16 @@ def hypotheses(instance: ModelFields) -> tuple[Hypothesis, ...]:
     return (
         Hypothesis("all data sets are allowed", instance.group is None, f"group = {instance.group}"),
         Hypothesis("there is something to train", bool(count.system.fields), f"{len(count.system.fields)} generators"),
+        Hypothesis(
+            "ReLU units have distinct hyperplanes", _distinct_hyperplanes(instance), f"sizes = {list(instance.sizes)}"
+        ),
         Hypothesis("the point is generic", again.rank == count.lie.rank, f"ranks {count.lie.rank} and {again.rank}"),
     )
+
+
+def _distinct_hyperplanes(instance: ModelFields) -> bool:
+    """Without bias, all units that see a single input switch at 0, and then act like linear ones."""
+    return instance.architecture != "relu" or instance.bias or instance.sizes[-1] > 1
 
 
 def predict(instance: ModelFields) -> Prediction:
@@ -66,7 +75,7 @@ def measure(instance: ModelFields, seed: int, device: str) -> Measurement:
 def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
-    widths = st.lists(st.integers(1, 3), min_size=3, max_size=4)
+    widths = st.lists(st.integers(1, 5), min_size=2, max_size=3).map(lambda sizes: [*sizes, 2 + sum(sizes) % 2])
     return st.fixed_dictionaries({"architecture": st.sampled_from(["linear", "relu"]), "sizes": widths})
 
 

@@ -87,7 +87,12 @@ def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
     names = st.sampled_from(["C3", "C4", "S3", "S4", "Q8", "Heis3", "O(3)", "SO(2)", "octahedral"])
-    return st.builds(lambda name, copies: {"group": {"name": name, "copies": copies}}, names, st.integers(1, 2))
+    return st.builds(
+        lambda name, copies, natural: {"group": {"name": name, "copies": copies, "natural_labels": natural}},
+        names,
+        st.integers(1, 2),
+        st.booleans(),
+    )
 
 
 def _claims(group: LiftGroup, dimensions: dict[str, int]) -> Prediction:

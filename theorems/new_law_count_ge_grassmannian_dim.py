@@ -70,10 +70,19 @@ def measure(instance: ModelFields, seed: int, device: str) -> Measurement:
 def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
-    def fields(n: int, q: int, r: int) -> Fields:
-        return {"architecture": "linear", "sizes": [q, min(r, n - 2), n], "group": {"name": f"S{n}"}}
+    def fields(case: tuple[Fields, int, int], q: int, r: int) -> Fields:
+        group, inputs, most = case
+        return {"architecture": "linear", "sizes": [q, min(r, most), inputs], "group": group}
 
-    return st.builds(fields, st.integers(3, 5), st.integers(1, 2), st.integers(1, 2))
+    # Groups, inputs, and the most hidden units that leave something to conserve.
+    cases: list[tuple[Fields, int, int]] = [
+        ({"name": "S3"}, 3, 1),
+        ({"name": "S5"}, 5, 2),
+        ({"name": "O(4)"}, 4, 2),
+        ({"name": "Heis3", "trivial": 1}, 7, 2),
+        ({"name": "Heis3", "trivial": 1, "copies": 2}, 13, 1),
+    ]
+    return st.builds(fields, st.sampled_from(cases), st.integers(1, 2), st.integers(1, 2))
 
 
 def _blocks(instance: ModelFields) -> tuple[Block, ...]:

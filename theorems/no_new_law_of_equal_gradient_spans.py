@@ -64,6 +64,15 @@ def instances() -> SearchStrategy[Fields]:
     return st.builds(fields, st.sampled_from(["rotation(4)", "C2"]), st.integers(1, 2))
 
 
+def _lossy() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    def fields(q: int, copies: int) -> Fields:
+        return {"architecture": "linear", "sizes": [q, 3 * copies], "group": {"name": "C3", "copies": copies}}
+
+    return st.builds(fields, st.integers(1, 2), st.integers(1, 2))
+
+
 def _symmetric(instance: ModelFields) -> tuple[Hypothesis, ...]:
     return (Hypothesis("the data have a symmetry", instance.group is not None, f"group = {instance.group}"),)
 
@@ -102,12 +111,14 @@ VARIANTS = {
         "a smaller span of averaged gradients gives a new law",
         predict=_at_least_one,
         hypotheses=_smaller_span,
+        instances=_lossy,
         examples=({"architecture": "linear", "sizes": [1, 6], "group": {"name": "C3", "copies": 2}},),
     ),
     "count_by_spans": Variant(
         "as many new laws as dimensions of the span are lost",
         predict=_difference_of_spans,
         hypotheses=_symmetric,
+        instances=_lossy,
         examples=({"architecture": "linear", "sizes": [2, 6], "group": {"name": "C3", "copies": 2}},),
     ),
 }

@@ -100,6 +100,20 @@ def instances() -> SearchStrategy[Fields]:
     return st.builds(fields, numbers, numbers, st.sampled_from(["logistic", "exponential"]))
 
 
+def _tied() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    def fields(a: int, b: int, x: list[int]) -> Fields:
+        return {"model": "linear", "sizes": [4], "weights": [a, b, -a, -b], "inputs": [x], "group": {"name": "C4"}}
+
+    number = st.integers(-9, 9)
+    return st.builds(fields, number, number, st.lists(number, min_size=4, max_size=4))
+
+
+def _squared() -> SearchStrategy[Fields]:
+    return instances().map(lambda fields: {**fields, "loss": "squared"})
+
+
 def _not_polynomial(instance: OrbitFields) -> tuple[Hypothesis, ...]:
     return (Hypothesis("the loss is not a polynomial", not instance.is_polynomial, f"loss = {instance.loss}"),)
 
@@ -118,6 +132,7 @@ VARIANTS = {
     "signs_ignored": Variant(
         "distinct z_g suffice for every loss",
         hypotheses=_distinct_values,
+        instances=_tied,
         examples=(
             {
                 "model": "linear",
@@ -139,6 +154,7 @@ VARIANTS = {
     "polynomials_allowed": Variant(
         "also for the squared loss",
         hypotheses=_separated,
+        instances=_squared,
         examples=(
             {
                 "model": "linear",

@@ -152,6 +152,18 @@ def instances() -> SearchStrategy[Fields]:
     return st.builds(fields, st.integers(3, 4), st.integers(1, 2), st.integers(1, 2), st.just("S"))
 
 
+def _in_labels() -> SearchStrategy[Fields]:
+    def fields(drawn: Fields) -> Fields:
+        n = drawn["sizes"][2]
+        return {**drawn, "sizes": [n, *drawn["sizes"][1:]], "group": {**drawn["group"], "natural_labels": True}}
+
+    return instances().map(fields)
+
+
+def _plain() -> SearchStrategy[Fields]:
+    return instances().map(lambda fields: {**fields, "averaged": False})
+
+
 def _applicable(instance: Instance) -> tuple[Hypothesis, ...]:
     k, d = instance.sizes[1], len(instance.basis)
     realized = instance.architecture != "power" or str(instance.group and instance.group.name).startswith("O(")
@@ -184,11 +196,13 @@ VARIANTS = {
     "labels_may_contain_it": Variant(
         "also if the irreducible occurs in the labels",
         hypotheses=_applicable,
+        instances=_in_labels,
         examples=({"architecture": "linear", "sizes": [4, 1, 4], "group": {"name": "S4", "natural_labels": True}},),
     ),
     "average_not_needed": Variant(
         "also for training on the data as they are",
         hypotheses=_never_averaged,
+        instances=_plain,
         examples=({"architecture": "linear", "sizes": [1, 2, 5], "group": {"name": "S5"}, "averaged": False},),
     ),
 }

@@ -25,6 +25,7 @@ Ours.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
@@ -145,6 +146,13 @@ def instances() -> SearchStrategy[Fields]:
     )
 
 
+def _with_method(method: str, step: str) -> Callable[[], SearchStrategy[Fields]]:
+    def strategy() -> SearchStrategy[Fields]:
+        return instances().map(lambda fields: {**fields, "method": method, "step": step})
+
+    return strategy
+
+
 def _run(method: str, field: Field, start: Vector, step: float) -> Vector:
     return numerics.integrators.METHODS[method](field, start, step, round(TIME / step))
 
@@ -176,11 +184,13 @@ VARIANTS = {
     "adam_too": Variant(
         "any optimizer conserves the range",
         hypotheses=_proper_range,
+        instances=_with_method("adam", "1/20"),
         examples=({"group": {"name": "S5"}, "method": "adam"},),
     ),
     "momentum_is_second_order": Variant(
         "heavy ball is of order two",
         predict=lambda instance: _claims(instance, 2 if instance.method == "heavy_ball" else ORDERS[instance.method]),
+        instances=_with_method("heavy_ball", "1/80"),
         examples=({"group": {"name": "S5"}, "method": "heavy_ball", "step": "1/80"},),
     ),
     "all_laws_exact": Variant(
