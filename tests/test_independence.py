@@ -41,6 +41,7 @@ DATA = {
     "lakatos.graphs.names": "names of nodes",
     "lakatos.graphs.adjacency": "edges by node",
     "lakatos.graphs.layered": "the graph of a layered network",
+    "lakatos.numerics.floats": "exact numbers as floats",
     "lakatos.theory.matrices": "entries of matrices, added and multiplied",
     "lakatos.theory.exact_matrices": "the elements of a group that matrices generate",
 }
@@ -49,7 +50,6 @@ READING = {
     ("lakatos._checker_dynamics", "group_action"),
     ("lakatos._checker_dynamics", "is_orthogonal"),
     ("lakatos.numerics.forward", "as_floats"),
-    ("lakatos.numerics.realization", "floats"),
     ("lakatos.numerics.training", "_floats"),
     ("lakatos.numerics.training", "problem_of"),
     ("lakatos.theorems.chord_deviation_is_at_most_beta_to_three_halves", "_sum"),
@@ -60,6 +60,7 @@ SUBJECT = {
     "same_component_path_of_knots": "the path is a witness: whether its points stay in the set is measured",
     "frozen_weight_stays_above_minimum_of_gradient_flow": "which weights are frozen, and so watched in the run",
     "jacobian_rank_invariant_of_gradient_flow": "whether there are detached weights, and so something to watch",
+    "nuclear_norm_is_twice_trace_root_laplacian": "whether the point is regular, and so has a gradient",
 }
 
 
