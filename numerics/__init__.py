@@ -38,13 +38,16 @@ if TYPE_CHECKING:
     from . import modules as modules
     from . import normalized_layers as normalized_layers
     from . import nuclear as nuclear
+    from . import obstruction_experiments as obstruction_experiments
     from . import orbit_gradients as orbit_gradients
     from . import path_samples as path_samples
+    from . import penalized_training as penalized_training
     from . import penalties as penalties
     from . import polyhedra as polyhedra
     from . import pruning as pruning
     from . import ranges as ranges
     from . import realization as realization
+    from . import reference as reference
     from . import rescaled_modules as rescaled_modules
     from . import rescaling as rescaling
     from . import separation as separation
@@ -87,13 +90,16 @@ __all__ = [
     "modules",
     "normalized_layers",
     "nuclear",
+    "obstruction_experiments",
     "orbit_gradients",
     "path_samples",
+    "penalized_training",
     "penalties",
     "polyhedra",
     "pruning",
     "ranges",
     "realization",
+    "reference",
     "rescaled_modules",
     "rescaling",
     "separation",

@@ -114,10 +114,7 @@ def _steps(
         for k in count(1):
             solver.step()
             if solver.status == "failed" or evaluations + solver.nfev > _MOST_EVALUATIONS:
-                raise Undecided(
-                    Reason.PRECISION,
-                    f"gradient flow could not be followed beyond time {solver.t:.6g} with tolerance {tolerance:.1g}",
-                )
+                raise _given_up(float(solver.t), tolerance)
             time, state = float(solver.t), solver.y.copy()
             yield time, state, partial(_interpolated, solver)
             if time >= end:
@@ -131,11 +128,18 @@ def _steps(
             last, before, slope = time, state, velocity(time, state)
             time = min(end, time + sliding_step)
             state = before + (time - last) * slope
+            if not np.isfinite(state).all():
+                raise _given_up(last, tolerance)
             yield time, state, partial(_on_line, last, before, slope)
             if time >= end:
                 return
         # The longer the flow slides, the longer before the step size control is tried again.
         euler_steps *= 2
+
+
+def _given_up(time: float, tolerance: float) -> Undecided:
+    explanation = f"gradient flow could not be followed beyond time {time:.6g} with tolerance {tolerance:.1g}"
+    return Undecided(Reason.PRECISION, explanation)
 
 
 def _interpolated(solver: DOP853[np.float64], time: float) -> Vector:
