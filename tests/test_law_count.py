@@ -12,8 +12,8 @@ from lakatos.core import InputError
 from lakatos.theory.law_count import LawCount, law_count
 from lakatos.theory.model_fields import GroupFields, ModelFields
 
-UNCERTIFIED = {("Q8", 2, 3, False), ("Q8", 2, 4, True), ("C5", 1, 1, False)}
-"""Quaternionic determinants and an irrational plane: laws known by number only; the upper bound is still a proof."""
+UNCERTIFIED = {("Q8", 2, 3, False), ("Q8", 2, 4, True)}
+"""Ratios of quaternionic determinants are known by number only; the upper bound is still a proof."""
 
 
 def checked(**fields: Any) -> tuple[LawCount, dict[str, Any]]:

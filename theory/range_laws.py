@@ -62,6 +62,8 @@ def symmetry_laws(fields: Mapping[str, Any], names: Sequence[str]) -> list[Law]:
         return list(minor_ratios(transposed(matrices["w"])))
     depth = sum(key.startswith("W") for key in matrices)
     first_layer = matrices[f"W{depth}"]
+    if name == "C5" and group.get("copies", 1) == depth == 1 and not group.get("natural_labels"):
+        return list(_golden_planes(first_layer))
     laws: list[Law] = []
     offset, copies = group.get("trivial", 0), group.get("copies", 1)
     for component in _components(name):
@@ -249,6 +251,26 @@ def _components(name: str) -> list[_Component]:
 
 def _units(n: int) -> Vectors:
     return np.eye(n, dtype=int).tolist()
+
+
+def _golden_planes(rows: Matrix) -> Iterator[Law]:
+    """Five shifts have two planes of frequencies, conjugate under √5 ↦ −√5; in each of them ratios of coordinates stay.
+
+    A ratio and its conjugate are (a ± b√5)/(c ± d√5) with rational forms a, b, c, d, and their sum and product are rational.
+    """
+    coordinates = []
+    for row in rows:
+        for shift in (0, 1):
+            w = row[shift:] + row[:shift]
+            outer, inner = added(w[1], w[4]), added(w[2], w[3])
+            # Σ w_j cos(2πj/5), times four: 4w_0 + (√5 − 1)(w_1 + w_4) − (√5 + 1)(w_2 + w_3).
+            rational = added(scaled(w[0], 4), scaled(outer, -1), scaled(inner, -1))
+            coordinates.append((rational, added(outer, scaled(inner, -1))))
+    (c, d), *others = coordinates
+    norm = added(multiplied(c, c), scaled(multiplied(d, d), -5))
+    for a, b in others:
+        yield added(multiplied(a, c), scaled(multiplied(b, d), -5)), norm
+        yield added(multiplied(a, a), scaled(multiplied(b, b), -5)), norm
 
 
 def _inverse_squares(w: Sequence[Polynomial]) -> Iterator[Law]:
