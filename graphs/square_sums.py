@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 __all__ = ["square_sums"]
 
-_CHUNK = 1 << 14  # weights at a time: all temporaries stay in the cache
+_CHUNK = 1 << 13  # weights at a time: all temporaries stay in the cache
 _CLASS = 200  # exponents at a time, so that no square and no remainder leaves the range of doubles
 _LONG_RUNS = 4  # edges per run from which on summing runs first is faster
 _SPLITTER = 2.0**27 + 1
@@ -100,16 +100,19 @@ class _Grid:
         high, low = _exact_squares(weights)
         tails, heads = _Runs(tail), _Runs(head)
         has_low = bool(low.any())  # squares of single-precision weights do not round
+        piece, rest = np.empty_like(high), np.empty_like(low)
         k = 0
         while has_low or high.any():
             if k == len(self.levels):
                 self.levels.append(np.zeros(self.nodes))
             # Adding and subtracting 1.5 * 2^52 units rounds to whole units; what is left is at most half a unit.
             shift = 1.5 * 2.0 ** (_BITS - 1 - self.step * (k + 1))
-            piece = (high + shift) - shift
+            np.add(high, shift, out=piece)
+            piece -= shift
             high -= piece
             if has_low and k > 0:  # errors are below 2^-53, half a unit of level 0 or less
-                rest = (low + shift) - shift
+                np.add(low, shift, out=rest)
+                rest -= shift
                 low -= rest
                 piece += rest
                 has_low = bool(low.any())
@@ -145,11 +148,18 @@ class _Runs:
 
 def _exact_squares(weights: _Floats) -> tuple[_Floats, _Floats]:
     """Return the rounded squares and their rounding errors; neither overflows nor underflows for 2^-200 ≤ |w| < 1."""
-    big = weights * _SPLITTER
-    upper = big - (big - weights)
+    upper = weights * _SPLITTER
+    upper -= upper - weights
     lower = weights - upper
     square = weights * weights
     if not lower.any():  # at most 26 bits, as in single precision
         return square, lower
-    # Each product of halves has at most 53 bits, and each difference below is exact.
-    return square, ((upper * upper - square) + 2.0 * upper * lower) + lower * lower
+    # Each product of halves has at most 53 bits, and each difference and sum below is exact.
+    error = upper * upper
+    error -= square
+    upper *= lower
+    upper += upper
+    error += upper
+    lower *= lower
+    error += lower
+    return square, error
