@@ -87,6 +87,8 @@ def test_potentials_span_the_gradients_of_averaged_losses(group: str, sizes: tup
     """The gradient of the averaged loss on any data is a combination of those of the potentials."""
     act = action(group, labels=sizes[0])
     system = systems({"architecture": "linear", "sizes": sizes, "group": {"name": group}})["averaged"]
+    dimensions = lift_group(act).dimensions
+    assert len(system.potentials) == dimensions["dim_sym"] + dimensions["dim_hom"]
     generator = np.random.default_rng(1)
     theta = generator.standard_normal(system.dimension)
     basis = np.array([[value(field.get(i, {}), theta) for i in range(system.dimension)] for field in system.fields])
