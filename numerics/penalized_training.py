@@ -134,7 +134,7 @@ def penalized_run(
             losses.append(float(loss.detach()))
             spectra.append(_spectrum(module))
         if step < settings.steps:
-            (loss + settings.strength * penalty()).backward()
+            (loss + settings.strength * penalty()).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
     optimizer.zero_grad()
     pruning = prune(module, data=test.features)

@@ -87,7 +87,9 @@ def optimizer_runs(methods: Sequence[tuple[Method, int]], seed: int = 0, *, reco
     runs = []
     for method, steps in methods:
         every = max(1, steps // records)
-        kept, drifts, losses, defects = [0], [0.0], [], []
+        kept, drifts = [0], [0.0]
+        losses: list[float] = []
+        defects: list[float] = []
         for step in descend(problem.objective(), problem.start, method, steps):
             defects.append(first_order_defect(step, B))
             losses = losses or [float(step.loss)]
