@@ -8,10 +8,13 @@ twice the roots of the eigenvalues of L.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
+from scipy.sparse import coo_array, diags_array
 from torch import Tensor
 
 from ..core import InputError, Reason, Undecided
@@ -77,6 +80,18 @@ class Laplacian:
         flow = (weights**2)[:, None] * (grounded[self.head] - grounded[self.tail])
         result: Tensor = torch.zeros_like(grounded).index_add(0, self.head, flow).index_add(0, self.tail, -flow)
         return result[:-1]
+
+    def operator(self, weights: Tensor) -> Callable[[Tensor], Tensor]:
+        """Return the map from vectors (h, k) to L @ vectors, prepared for many uses: a sparse matrix on the CPU."""
+        if weights.device.type != "cpu":
+            return partial(self.times, weights)
+        tail, head, square = self.tail.numpy(), self.head.numpy(), (weights.detach() ** 2).numpy()
+        # Terminals share one more row and column, which is dropped.
+        shape = (self.size + 1, self.size + 1)
+        beside = coo_array((square, (tail, head)), shape=shape).tocsr()[:-1, :-1]
+        diagonal = np.bincount(tail, square, self.size + 1) + np.bincount(head, square, self.size + 1)
+        matrix = diags_array(diagonal[:-1]) - beside - beside.T
+        return lambda vectors: torch.from_numpy(matrix @ vectors.numpy())
 
     def along_edges(self, matrix: Tensor) -> Tensor:
         """Return b_eᵀ X b_e for every edge, (m,), where b_e is its column of B and X = `matrix` (h, h) is symmetric."""
@@ -185,12 +200,13 @@ def lanczos_nuclear_norm(
     generator = torch.Generator().manual_seed(seed)
     signs = 2 * torch.randint(0, 2, (n, probes), generator=generator, dtype=torch.int64) - 1
     v = signs.to(weights.device, weights.dtype) / n**0.5
+    multiply = laplacian.operator(weights)
     basis = [v]
     diagonal: list[Tensor] = []
     off: list[Tensor] = []
     last = torch.zeros_like(v)
     for k in range(min(steps, n)):
-        w = laplacian.times(weights, v)
+        w = multiply(v)
         diagonal.append((w * v).sum(0))
         w = w - diagonal[-1] * v - (off[-1] * last if off else 0)
         for _ in range(2):  # once leaves errors of the first pass

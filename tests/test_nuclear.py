@@ -110,7 +110,8 @@ def test_factorization_is_derived_for_cycles_and_parallel_edges() -> None:
     weights = drawn(network, 0)
     J = jacobian(network, weights)
     assert torch.allclose(J @ J.T, 4 * L.dense(weights))
-    assert torch.allclose(L.times(weights, torch.eye(2, dtype=torch.float64)), L.dense(weights))
+    for product in (L.times(weights, torch.eye(2, dtype=torch.float64)), L.operator(weights)(torch.eye(2).double())):
+        assert torch.allclose(product, L.dense(weights))
     X = numbers(2, 1, 1, 3).reshape(2, 2)
     B = jacobian(network, torch.ones(6, dtype=torch.float64)) / 2
     assert torch.allclose(L.along_edges(X), (B * (X @ B)).sum(0))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .graphs.connectivity import Connectivity, connectivity
     from .graphs.network import Network
     from .networks import network_of, read_network
+    from .numerics.nuclear import NuclearNorm
+    from .numerics.pruning import prune
     from .verification import verify
 
 __version__ = "0.1.0"
@@ -24,6 +26,8 @@ _HOME = {
     **dict.fromkeys(["Connectivity", "connectivity"], ".graphs.connectivity"),
     "Network": ".graphs.network",
     **dict.fromkeys(["network_of", "read_network"], ".networks"),
+    "NuclearNorm": ".numerics.nuclear",
+    "prune": ".numerics.pruning",
     "verify": ".verification",
 }
 
@@ -35,12 +39,14 @@ __all__ = [
     "Hypothesis",
     "InputError",
     "Network",
+    "NuclearNorm",
     "Outcome",
     "Theorem",
     "Verdict",
     "__version__",
     "connectivity",
     "network_of",
+    "prune",
     "read_network",
     "verify",
 ]
