@@ -125,6 +125,17 @@ def _runs(*, output_weight: int, target: int) -> SearchStrategy[Fields]:
     return st.builds(run, homogeneous_mlps(activations=["relu", "abs"], bias=False), st.integers(0, 3))
 
 
+def _runs_with_output_bias() -> SearchStrategy[Fields]:
+    return _runs(output_weight=1, target=-40).map(
+        lambda fields: {
+            **fields,
+            "edges": [*fields["edges"], ["one", "y0", 0]],
+            "inputs": [*fields["inputs"], "one"],
+            "bias": ["one"],
+        }
+    )
+
+
 _TWO_EDGES = {"edges": [["x", "v", 1], ["v", "y", 2]], "data": [[1]], "targets": [[-1]], "duration": 4}
 
 
@@ -151,6 +162,7 @@ VARIANTS = {
         hypotheses=lambda instance: tuple(
             h for h in hypotheses(instance) if not h.name.startswith(("one output", "output weights"))
         ),
+        instances=_runs_with_output_bias,
         examples=(
             {
                 **_TWO_EDGES,
