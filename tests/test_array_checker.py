@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -98,40 +99,79 @@ def test_numbers_nodes_and_claims_that_are_wrong_are_judged_alike(fields: Data, 
     agree(fields, certificate)
 
 
-def lies(network: Network) -> list[tuple[str, Data]]:
-    """Certificates of a network with frozen weights, each with one lie in it."""
+def lies(true: Data) -> Iterator[tuple[str, Data]]:
+    """Certificates that differ from a true one in one place, where that makes them wrong."""
+
+    def lie(name: str) -> tuple[str, Data]:
+        return name, copy.deepcopy(true)
+
+    for i, entry in enumerate(true["edges"]):
+        vectors = entry.get("flows", {"change": entry.get("change")})
+        if entry["minimum"] != "0":
+            yield (named := lie("smaller minimum"))
+            named[1]["edges"][i]["minimum"] = str(Fraction(entry["minimum"]) / 2)
+        if entry["minimum"] != "0" and entry["regular_frozen"]:
+            yield (named := lie("frozen, but not regular-frozen"))
+            named[1]["edges"][i]["regular_frozen"] = False
+        if entry["regular_frozen"]:
+            yield (named := lie("freed"))
+            named[1]["edges"][i] |= {"minimum": "0", "regular_frozen": False, "witness": None}
+            yield (named := lie("dropped"))
+            del named[1]["edges"][i]
+        for side, vector in vectors.items():
+            for key in vector:
+                if key != str(entry["edge"]):
+                    yield (named := lie("part of a flow or change is missing"))
+                    del (named[1]["edges"][i]["flows"] if "flows" in entry else named[1]["edges"][i])[side][key]
+    if true["point"]:
+        yield (named := lie("no point"))
+        named[1]["point"] = {}
+    yield (named := lie("regular points"))
+    named[1]["regular"] = {"nonempty": not true["regular"]["nonempty"], "witness": None}
+
+
+def network_of(edges: list[list[str]], inputs: list[str], outputs: list[str], **balance: int) -> Network:
+    return Network.from_edges(edges, inputs=inputs, outputs=outputs, balance=balance, nodes=balance)
+
+
+LOOP = [["x", "v"], ["v", "w"], ["w", "v"], ["v", "y"]]
+NETWORKS = {
+    "cycle": network_of(LOOP, ["x"], ["y"], v=-2, w=0),
+    "cycle, balanced": network_of(LOOP, ["x"], ["y"], v=0, w=0),
+    "cycle behind a pair": network_of([*LOOP, ["x", "v"], ["w", "y"]], ["x"], ["y"], v=-3, w=1),
+    "dead ends": network_of([["x", "a"], ["a", "d"], ["a", "y"]], ["x"], ["y"], a=0, d=1),
+    "source": network_of([["a", "v"], ["x", "v"], ["v", "y"]], ["x"], ["y"], a=-1, v=1),
+    "two edges into a dead end": network_of([["x", "v"], ["x", "v"]], ["x"], [], v=0),
+    "isolated": network_of([["x", "v"], ["v", "y"]], ["x"], ["y"], v=1, z=0),
+    "nested": layered_network([2, 3, 1, 1, 3, 1], [[-2, 4, -2], [-2], [1], [0, -2, 4]]),
+    "equality": network_of([["x", "a"], ["a", "v"], ["a", "v"], ["v", "y"]], ["x"], ["y"], a=-2, v=2),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_lies_are_refused(name: str) -> None:
+    network = NETWORKS[name]
     true = connectivity(network).certificate.to_json()
-    found = []
-    for name in ("minimum", "dropped", "point", "freed", "regular"):
-        certificate = copy.deepcopy(true)
-        entry = next(item for item in certificate["edges"] if item["minimum"] != "0")
-        match name:
-            case "minimum":
-                entry["minimum"] = str(Fraction(entry["minimum"]) / 2)
-            case "dropped":
-                certificate["edges"].remove(entry)
-            case "point":
-                certificate["point"] = {}
-            case "freed":
-                entry |= {"minimum": "0", "regular_frozen": False, "witness": None}
-            case "regular":
-                certificate["regular"] = {"nonempty": False, "witness": {"side": "out", "nodes": [], "sum": "0"}}
-        found.append((name, certificate))
-    return found
-
-
-CYCLE = Network.from_edges(
-    [["x", "v"], ["v", "w"], ["w", "v"], ["v", "y"]], inputs=["x"], outputs=["y"], balance={"v": -2, "w": 0}
-)
-DEEP = layered_network([2, 3, 1, 3, 1], [[-2, 4, -2], [-2], [0, -2, 4]])
-
-
-@pytest.mark.parametrize("network", [CYCLE, DEEP], ids=["residual", "degrees"])
-def test_lies_are_refused(network: Network) -> None:
-    for name, certificate in lies(network):
-        assert facts_of(network.to_fields(), certificate) is None, name
-        with pytest.raises(InvalidCertificate):
+    assert check_connectivity(network, true) == facts_of(network.to_fields(), true)
+    told = list(lies(true))
+    assert told
+    for what, certificate in told:
+        assert facts_of(network.to_fields(), certificate) is None, what
+        try:
             check_connectivity(network, certificate)
+        except InvalidCertificate:
+            continue
+        pytest.fail(f"accepted: {what}")
+
+
+def test_a_negative_point_is_refused() -> None:
+    """Going round a cycle backwards changes no balance."""
+    network = NETWORKS["cycle"]
+    certificate = connectivity(network).certificate.to_json()
+    certificate["point"] |= {e: str(Fraction(certificate["point"].get(e, "0")) - 5) for e in ("1", "2")}
+    agree(network.to_fields(), certificate)
+    with pytest.raises(InvalidCertificate, match="a negative number"):
+        check_connectivity(network, certificate)
 
 
 def test_balances_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,14 @@ def test_both_engines_agree(fields: dict) -> None:
     residual = Residual(network, point)
     assert residual.singular_witness() is None
     settled = residual.settle(regular=True)
+    for s in settled:
+        moved = point.copy()
+        for e, step in s.change.items():
+            moved[e] += step
+        assert moved.min() >= 0
+        assert moved[s.edge] == s.minimum
+        for v in network.hidden_nodes:
+            assert moved[network.head == v].sum() - moved[network.tail == v].sum() == network.numerators[v]
     result = connectivity(network)
     assert {s.edge: s.minimum for s in settled if s.minimum} == {
         e: m * network.denominator for e, m in result.minima.items()
@@ -135,6 +143,17 @@ def test_float_weights_margin_is_sound(data: st.DataObject) -> None:
     other = connectivity(Network.from_edges(moved, inputs=fields["inputs"], outputs=fields["outputs"]))
     stable = set(range(size)) - set(result.margin.sensitive_edges)
     assert set(other.frozen_edges) & stable == set(result.frozen_edges) & stable
+
+
+def test_a_walk_that_uses_an_edge_twice_changes_it_twice() -> None:
+    """From d to c without d→c: the trees lead d→b→a→x, then x→b→a→c."""
+    pairs = [("a", "c"), ("a", "x"), ("b", "a"), ("d", "b"), ("d", "c"), ("x", "b")]
+    balance = {"a": 0, "b": 0, "c": 2, "d": -2}
+    network = Network.from_edges(pairs, inputs=["x"], outputs=[], balance=balance)
+    residual = Residual(network, np.array([0, 0, 0, 0, 2, 0]))
+    assert residual.merged.walk(4).count(2) == 2
+    (settled,) = (s for s in residual.settle(regular=True) if s.edge == 4)
+    assert settled.change == {0: 2, 1: 2, 2: 4, 3: 2, 4: -2, 5: 2}
 
 
 def test_margin_of_a_tie_is_not_robust() -> None:

@@ -55,6 +55,16 @@ def test_flows_beyond_64_bits_do_not_need_networkx(monkeypatch: pytest.MonkeyPat
     assert result.value == min(3**150, 2**63, 5**90)
 
 
+def test_leading_digits_that_go_the_wrong_way_are_sent_back() -> None:
+    """By its leading digits all flow goes 0→2→3→1; the other digits need most of 2→3 to be taken back."""
+    pytest.importorskip("ortools")
+    D = 1 << 114  # two digits of 57 bits, as five arcs have
+    tail, head = np.array([0, 2, 3, 0, 2]), np.array([2, 3, 1, 3, 1])
+    result = max_flow(4, tail, head, np.array([D, D, D, D - 1, D - 1], object), 0, 1)
+    assert result.value == 2 * D - 1
+    assert result.flow.tolist() == [D, 1, D, D - 1, D - 1]
+
+
 @pytest.mark.parametrize("capacity", [2**60, 2**62 - 1, 2**62])
 def test_capacities_near_the_end_of_64_bits(capacity: int) -> None:
     count = 8
@@ -91,6 +101,21 @@ def test_flows_through_hubs_split_into_the_same_flow(a: int, b: int, extra: int,
         expected_sent = sum(x for x, v in zip(flow, hub_graph.tail, strict=True) if v == node)
         expected_got = sum(x for x, v in zip(flow, hub_graph.head, strict=True) if v == node)
         assert (sent, got) == (expected_sent, expected_got)
+
+
+def test_rows_with_equal_signatures_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two heads whose tails only seem to be the same: no hub, and every arc is kept."""
+
+    class Ones:
+        def integers(self, high: int, size: int, dtype: type) -> np.ndarray:
+            return np.ones(size, dtype)
+
+    monkeypatch.setattr("lakatos.graphs.hubs._FEWEST", 2)
+    monkeypatch.setattr("lakatos.graphs.hubs.np.random.default_rng", lambda seed: Ones())
+    tail, head = np.array([0, 1, 0, 2, 1, 2]), np.array([3, 3, 4, 4, 5, 5])
+    graph = with_hubs(tail, head, 6)
+    assert graph.blocks == ()
+    assert sorted(graph.plain.tolist()) == list(range(6))
 
 
 @given(graphs)
