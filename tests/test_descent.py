@@ -21,7 +21,8 @@ from lakatos.numerics.balances import Balances, order_of_drift
 from lakatos.numerics.descent import METHODS, Method, Objective, descend
 from lakatos.numerics.drift import drift_order, first_order_defect, follow, one_step_defect
 from lakatos.numerics.flow import flow, observed
-from lakatos.numerics.forward import ModuleFunction, NetworkFunction
+from lakatos.numerics.forward import ModuleFunction, NetworkFunction, as_floats
+from lakatos.numerics.modules import network_of
 from lakatos.numerics.penalties import with_penalty
 from lakatos.numerics.reference import reference_problem
 from lakatos.numerics.training import problem_of
@@ -99,6 +100,21 @@ def test_decay_and_momentum_are_those_stated(rate: float) -> None:
     first, second = descend(objective, start, Method("heavy_ball", rate, momentum=0.5), 2)
     velocity = 0.5 * 4 + 2 * first.after.item()
     assert second.after.item() == pytest.approx(first.after.item() - rate * velocity, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("sign", (1, -1, 0)), ("clip_entries", (2, -2, 0)), ("clip_norm", (1.2, -1.6, 0)), ("gd", (3, -4, 0))],
+)
+def test_gradients_are_prepared_as_stated(name: str, step: tuple[float, ...]) -> None:
+    """The gradient is (3, −4, 0), of norm 5; clip = 2."""
+    linear = Objective(lambda weights, data: weights, torch.ones(1), torch.ones(1), lambda w, _: 3 * w[0] - 4 * w[1])
+    start = numbers(0, 0, 0)
+    (made,) = descend(linear, start, Method(name, 0.5, clip=2.0), 1)
+    assert made.after.tolist() == pytest.approx([-0.5 * part for part in step], abs=1e-15)
+    assert made.gradient.tolist() == [3, -4, 0]
+    (still,) = descend(linear, start, Method(name, 0.5, clip=100.0), 1)
+    assert name == "sign" or still.after.tolist() == [-1.5, 2, 0]
 
 
 def test_divergence_is_undecided() -> None:
@@ -308,6 +324,21 @@ def test_module_as_a_function_of_its_parameters() -> None:
     assert float(value[0]) == pytest.approx(float(loss.detach()), rel=1e-14)
     expected = nn.utils.parameters_to_vector([parameter.grad for parameter in module.parameters()])
     assert torch.allclose(gradient[0], expected, atol=1e-14)
+
+
+def test_modules_train_on_their_own_balances() -> None:
+    """The flat parameters of a perceptron are the edges of its network, so its balances follow the same recursion."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        module = nn.Sequential(nn.Linear(3, 5), nn.LeakyReLU(), nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 2)).double()
+    network, function = network_of(module), ModuleFunction(module)
+    assert function.weights().tolist() == as_floats(network).tolist()
+    generator = torch.Generator().manual_seed(0)
+    data, targets = (torch.randn(9, k, generator=generator, dtype=torch.float64) for k in (3, 2))
+    objective, B = Objective(function, data, targets), Balances(network)
+    found = follow(objective, function.weights(), B, Method("gd", 0.02, decay=0.1), 60)
+    assert found.recursion_defect < 1e-13  # rounding of 60 steps
+    assert found.drift > 1e-3
 
 
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
