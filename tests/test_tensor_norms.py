@@ -1,0 +1,68 @@
+"""Brackets of spectral norms against dense matrices and tensors, with all that could make them fail."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lakatos.core import InputError
+from lakatos.numerics.tensor_norms import matrix_norm_bracket, norm_lower_bound, unfolding_bracket
+
+
+def symmetric(P: int, order: int, seed: int) -> torch.Tensor:
+    T = torch.randn(*[P] * order, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    from itertools import permutations
+
+    every = list(permutations(range(order)))
+    return sum((T.permute(p) for p in every), torch.zeros_like(T)) / len(every)
+
+
+@settings(max_examples=60)
+@given(P=st.integers(1, 30), seed=st.integers(0, 10**6))
+def test_norm_lies_in_the_bracket(P: int, seed: int) -> None:
+    A = symmetric(P, 2, seed)
+    exact = float(torch.linalg.matrix_norm(A, 2))
+    found = matrix_norm_bracket(lambda u: A @ u, P, steps=24, seed=seed)
+    assert found.lower <= exact * (1 + 1e-12)
+    assert exact <= found.upper
+    assert found.upper <= 1.35 * found.lower or P == 1
+
+
+def test_bracket_narrows_with_steps_and_is_infinite_with_few() -> None:
+    A = symmetric(200, 2, 0)
+    widths = [matrix_norm_bracket(lambda u: A @ u, 200, steps=k) for k in (4, 24, 48)]
+    assert widths[0].upper == math.inf
+    assert widths[2].upper / widths[2].lower < widths[1].upper / widths[1].lower
+
+
+def test_zero_and_rank_one_matrices() -> None:
+    zero = matrix_norm_bracket(lambda u: 0 * u, 5)
+    assert (zero.lower, zero.upper) == (0.0, 0.0)
+    v = torch.arange(1.0, 6.0, dtype=torch.float64)
+    found = matrix_norm_bracket(lambda u: -v * (v @ u), 5)
+    assert found.lower == pytest.approx(float(v @ v), rel=1e-12)
+
+
+@settings(max_examples=20)
+@given(P=st.integers(1, 3), seed=st.integers(0, 10**6))
+def test_bounds_of_order_three_enclose_the_norm(P: int, seed: int) -> None:
+    """The norm itself by a fine net of the sphere, of which every point is a lower bound."""
+    T = symmetric(P, 3, seed)
+    net = torch.randn(20000, P, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    net = net / net.norm(dim=1, keepdim=True)
+    by_net = float(torch.einsum("ijk,ni,nj,nk->n", T, net, net, net).abs().max())
+    lower = norm_lower_bound(lambda u: torch.einsum("ijk,i,j->k", T, u, u), P, restarts=8, iterations=100)
+    unfolded = T.reshape(P, -1)
+    upper = unfolding_bracket(lambda u: unfolded @ (unfolded.T @ u), P).upper
+    assert lower <= float(torch.linalg.matrix_norm(unfolded, 2)) * (1 + 1e-12)
+    assert by_net <= upper
+    assert by_net <= lower * (1 + 1e-9) + 0.02 * upper
+
+
+def test_bad_steps() -> None:
+    with pytest.raises(InputError, match="steps=0"):
+        matrix_norm_bracket(lambda u: u, 3, steps=0)
