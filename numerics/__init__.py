@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
+    from . import activations as activations
     from . import alignment as alignment
     from . import assignments as assignments
     from . import attainment as attainment
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
     from . import normalized_layers as normalized_layers
     from . import nuclear as nuclear
     from . import obstruction_experiments as obstruction_experiments
+    from . import one_hidden as one_hidden
     from . import orbit_gradients as orbit_gradients
     from . import path_samples as path_samples
     from . import penalized_training as penalized_training
     from . import penalties as penalties
     from . import polyhedra as polyhedra
+    from . import power_laws as power_laws
     from . import pruning as pruning
     from . import ranges as ranges
     from . import realization as realization
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from . import unlocked_balances as unlocked_balances
 
 __all__ = [
+    "activations",
     "alignment",
     "assignments",
     "attainment",
@@ -91,11 +95,13 @@ __all__ = [
     "normalized_layers",
     "nuclear",
     "obstruction_experiments",
+    "one_hidden",
     "orbit_gradients",
     "path_samples",
     "penalized_training",
     "penalties",
     "polyhedra",
+    "power_laws",
     "pruning",
     "ranges",
     "realization",
