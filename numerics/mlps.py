@@ -169,9 +169,9 @@ def draw(
     )
 
 
-def chunks(seeds: Sequence[int], floats_per_seed: int, *, budget: int = _BUDGET) -> Iterator[Sequence[int]]:
-    """Yield `seeds` in parts whose tensors of float64 stay within `budget` bytes; at least one seed at a time."""
-    size = max(1, budget // (8 * max(floats_per_seed, 1)))
+def chunks(seeds: Sequence[int], floats_per_seed: int, *, budget: int | None = None) -> Iterator[Sequence[int]]:
+    """Yield `seeds` in parts whose tensors of float64 stay within `budget` bytes (1 GiB); at least one seed at a time."""
+    size = max(1, (_BUDGET if budget is None else budget) // (8 * max(floats_per_seed, 1)))
     for start in range(0, len(seeds), size):
         yield seeds[start : start + size]
 
@@ -201,19 +201,33 @@ def deltas(mlp: Mlp, done: Pass, cotangents: Tensor) -> tuple[Tensor, ...]:
     return tuple(reversed(found))
 
 
-def tangent_kernel(mlp: Mlp, inputs: Tensor) -> Tensor:
+def tangent_kernel(mlp: Mlp, inputs: Tensor, other: Mlp | None = None, *, layers: slice = slice(None)) -> Tensor:
     """Return ⟨∇F_j(x), ∇F_j'(x')⟩ as a tensor (…, N, k, N, k), without a rate, layer by layer.
 
     No Jacobian is formed: Σ_l (δ_l · δ_l')(h_{l−1} · h_{l−1}' + 1 if there are biases).
+
+    Parameters
+    ----------
+    other : Mlp, optional
+        The network of the second gradient, if it is another one.
+    layers : slice
+        Whose weights and biases count; all without it.
     """
-    done = forward(mlp, inputs)
-    count, k = done.outputs.shape[-2:]
-    units = torch.eye(k, dtype=done.outputs.dtype, device=done.outputs.device)
-    by_output = [deltas(mlp, done, units[j].expand_as(done.outputs)) for j in range(k)]
-    total = torch.zeros(1, dtype=units.dtype, device=units.device)
-    for layer, h in enumerate(done.inputs):
-        gram = h @ h.mT + (1.0 if mlp.biases else 0.0)
-        delta = torch.stack([found[layer] for found in by_output], dim=-2).flatten(-3, -2)
-        products = (delta @ delta.mT).unflatten(-1, (count, k)).unflatten(-3, (count, k))
+    left, units = _gradients(mlp, inputs)
+    right = left if other is None else _gradients(other, inputs)[0]
+    count, k = inputs.shape[-2], len(units)
+    total = torch.zeros((), dtype=units.dtype, device=units.device)
+    for (h, delta), (h_other, delta_other) in zip(left[layers], right[layers], strict=True):
+        gram = h @ h_other.mT + (1.0 if mlp.biases else 0.0)
+        products = (delta @ delta_other.mT).unflatten(-1, (count, k)).unflatten(-3, (count, k))
         total = total + products * gram[..., :, None, :, None]
     return total
+
+
+def _gradients(mlp: Mlp, inputs: Tensor) -> tuple[list[tuple[Tensor, Tensor]], Tensor]:
+    """Return (h, δ) of every layer, with a row of δ for each input and output, and the unit vectors of the outputs."""
+    done = forward(mlp, inputs)
+    units = torch.eye(done.outputs.shape[-1], dtype=done.outputs.dtype, device=done.outputs.device)
+    by_output = [deltas(mlp, done, unit.expand_as(done.outputs)) for unit in units]
+    stacked = [torch.stack(found, dim=-2).flatten(-3, -2) for found in zip(*by_output, strict=True)]
+    return list(zip(done.inputs, stacked, strict=True)), units

@@ -121,7 +121,7 @@ def _squared_norm(mlp: Mlp, trace: Sequence[tuple[list[Tensor], list[Tensor]]], 
 def correlation_hessian_product(
     mlp: Mlp, inputs: Tensor, direction: Direction, d: int, tangents: Sequence[Tensor], *, rate: float = 1.0
 ) -> tuple[Tensor, ...]:
-    """Return C_{2,d}[x; v^d] applied to a vector of weights: half the Hessian of coefficient d times `tangents`, times η^(d+1).
+    """Return C_{2,d}[x; v^d] times a vector of weights: half the Hessian of coefficient d times `tangents`, times η^(d+1).
 
     `inputs` is one row and the network has one output and no leading axes.
     """
@@ -179,5 +179,5 @@ def require_smooth(activation: str, order: int) -> None:
     if order >= 2 and activation in KINKED:
         raise InputError(
             f"activation={activation!r}, order={order!r}: it has kinks, and automatic differentiation gives its second "
-            "derivative as 0, so that correlations of order 2 and more miss what a step does; use order 1, or a smooth activation"
+            "derivative as 0, so that correlations of order 2 and more miss what a step does; use order 1 or a smooth one"
         )

@@ -1,4 +1,4 @@
-"""Spectral norms of symmetric tensors that act through products: two-sided for matrices, bounds of each kind for higher orders.
+"""Spectral norms of symmetric tensors that act through products: two-sided for matrices, bounds for higher orders.
 
 The norm of a symmetric tensor is attained on equal vectors (Banach), so power iteration on one vector finds lower bounds. For
 order 3 and more it is NP-hard in general: what is returned is a lower or an upper bound and says so.
