@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .memory import available_memory, require_memory
 from .network import Network
 from .residual import Residual
 from .structure import every_hidden_node_on_terminal_walk, is_acyclic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Connectivity", "EdgeMinimum", "connectivity"]
 
@@ -151,6 +154,26 @@ class Connectivity:
     def in_bottlenecks(self) -> tuple[int, ...]:
         """Hidden nodes with exactly one incoming edge."""
         return tuple(np.flatnonzero(self.network.hidden & (self.network.in_degree == 1)).tolist())
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Return axes with a picture: locked weights, the neurons that keep them from zero, and single exits and entries.
+
+        Up to 60 nodes each is drawn, in layers from left to right; larger networks as a row for each layer, with the share
+        of the weights into it that are locked.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; default: a new figure of a size that fits.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed.
+        """
+        from .picture import plot
+
+        return plot(self, ax)
 
 
 def connectivity(network: Network) -> Connectivity:

@@ -16,7 +16,7 @@ from lakatos.checker import main as check
 from lakatos.cli import main
 from lakatos.core import Certificate
 from lakatos.graphs import connectivity as engine
-from lakatos.report_connectivity import _shown
+from lakatos.graphs.words import shown_number
 
 SCHEMA = json.loads((Path(lakatos.__file__).parent / "schemas" / "connectivity-1.json").read_text(encoding="utf-8"))
 TWO_IN = [["x", "v"], ["z", "v"], ["v", "y"]]
@@ -247,6 +247,6 @@ def test_time_limit_leaves_it_undecided(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_long_numbers_are_cut_towards_zero() -> None:
     """A bound w² >= m stays true when m is shortened."""
-    assert _shown(Fraction(-7, 2)) == "-7/2"
-    assert _shown(Fraction(10**13 - 1, 10**13)) == "0.9999…"
-    assert _shown(Fraction(-(10**13) + 1, 10**13)) == "-0.9999…"
+    assert shown_number(Fraction(-7, 2)) == "-7/2"
+    assert shown_number(Fraction(10**13 - 1, 10**13)) == "0.9999…"
+    assert shown_number(Fraction(-(10**13) + 1, 10**13)) == "-0.9999…"

@@ -15,12 +15,13 @@ from .cli import BUG, print_bug
 from .cli_boundary import print_json, screen
 from .core import InputError, Undecided
 from .pool import Done, Failed, Lost, run
-from .report_connectivity import Explanation, connectivity_json, explain, print_explanation
+from .report_connectivity import connectivity_json, print_explanation
 from .results import write_atomically
 
 if TYPE_CHECKING:
     from .connectivity_geometry import Finding
     from .graphs.connectivity import Connectivity
+    from .graphs.words import Explanation
     from .rescaling_of_networks import Rescaled
 
 __all__ = ["command"]
@@ -38,6 +39,7 @@ class _Question:
     path: tuple[Path, Path] | None = None
     rescale: tuple[str, Path] | None = None
     certificate: bool = False
+    picture: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class _Answer:
     data: dict[str, Any]
     explanation: Explanation
     certificate_file: dict[str, Any] | None
+    picture: bytes | None
 
 
 def command(
@@ -76,6 +79,12 @@ def command(
         Path | None, typer.Option(help="Where the rescaled weights go: .safetensors, .json or .npz.")
     ] = None,
     certificate: Annotated[Path | None, typer.Option(help="Write the certificate, for `lakatos check`.")] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw the network with its locked weights: .svg, .png or .pdf. Needs matplotlib (extra plot)."
+        ),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Seconds; then the answer is undecided.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
@@ -96,6 +105,10 @@ def command(
         raise InputError("--rescale TARGET and --output FILE belong together: rescaled weights go to a new file")
     if rescale is not None and balance is not None:
         raise InputError("--balance: replaces the weights, which --rescale changes; give one of the two")
+    if picture is not None:
+        from .graphs.picture import require_format
+
+        require_format(str(picture))
     question = _Question(
         network,
         balance,
@@ -105,6 +118,7 @@ def command(
         path,
         None if rescale is None or output is None else (rescale, output),
         certificate is not None,
+        None if picture is None else picture.suffix.lower(),
     )
     (ending,) = run(_answer, [question], time_limit=time_limit)
     match ending:
@@ -118,6 +132,8 @@ def command(
         case Done(answer):
             if certificate is not None:
                 write_atomically(certificate, json.dumps(answer.certificate_file, ensure_ascii=False) + "\n")
+            if picture is not None and answer.picture is not None:
+                write_atomically(picture, answer.picture)
             if as_json:
                 print_json(answer.data)
             else:
@@ -127,6 +143,7 @@ def command(
 
 def _answer(question: _Question) -> _Answer:
     from .graphs.connectivity import connectivity
+    from .graphs.words import explain
     from .networks import read_network
 
     began = time.perf_counter()
@@ -147,7 +164,15 @@ def _answer(question: _Question) -> _Answer:
         data["rescaled"] = change.to_json()
         explanation = replace(explanation, before=(change.sentence, *explanation.before))
     explanation = replace(explanation, after=(*explanation.after, *(finding.sentence for finding in findings)))
-    return _Answer(status, data, explanation, certificate_file)
+    return _Answer(status, data, explanation, certificate_file, _picture(question, result))
+
+
+def _picture(question: _Question, result: Connectivity) -> bytes | None:
+    if question.picture is None:
+        return None
+    from .graphs.picture import picture_bytes
+
+    return picture_bytes(result, question.picture)
 
 
 def _rescaled(question: _Question, target: str, output: Path) -> Rescaled:
