@@ -5,6 +5,7 @@ Widths are from the output to the input, and parameters lie in the order of the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -14,15 +15,12 @@ from torch.nn import functional
 
 from .integrators import Vector
 from .law_scout import Loss, Sampler, Scout, lie_scout
+from .layer_losses import LAYERS, Built, Network, cut
 
 __all__ = ["LARGEST", "SCOUTED", "scouted"]
 
 LARGEST = 40
 """Most parameters for which brackets are evaluated; beyond it a scout takes longer than the exact count."""
-
-Network = Callable[[Tensor, Tensor], Tensor]
-Built = tuple[int, Network, tuple[int, ...]]
-"""Number of parameters, network, and shape of an input."""
 
 
 def scouted(
@@ -98,69 +96,29 @@ def _normal(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     return torch.randn(shape, generator=generator, dtype=torch.float64)
 
 
-def _cut(theta: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[Tensor]:
-    parts, first = [], 0
-    for shape in shapes:
-        size = 1
-        for n in shape:
-            size *= n
-        parts.append(theta[first : first + size].reshape(shape))
-        first += size
-    return parts
-
-
-def _layered(sizes: Sequence[int], activation: Callable[[Tensor], Tensor] | None, bias: bool) -> Built:
+def _layered(
+    sizes: Sequence[int], activation: Callable[[Tensor], Tensor] | None, bias: bool, *, skip: bool = False
+) -> Built:
     shapes: list[tuple[int, ...]] = list(pairwise(sizes))
     depth = len(shapes)
     if bias:
         shapes += [(n,) for n in sizes[1:-1]]
 
-    def network(theta: Tensor, x: Tensor) -> Tensor:
-        parts = _cut(theta, shapes)
+    def network(theta: Tensor, inputs: Tensor) -> Tensor:
+        parts, x = cut(theta, shapes), inputs
         for i in range(depth - 1, 0, -1):
             x = parts[i] @ x + (parts[depth + i - 1] if bias else 0.0)
             x = x if activation is None else activation(x)
-        return parts[0] @ x
+        return parts[0] @ x + (inputs if skip else 0.0)
 
-    return sum(_size(shape) for shape in shapes), network, (sizes[-1],)
-
-
-def _attention(sizes: Sequence[int], bias: bool) -> Built:
-    rows, columns, heads = (*sizes, 1)[:3]
-
-    def network(theta: Tensor, x: Tensor) -> Tensor:
-        q, k, v, o = theta.reshape(4, heads, rows // heads, columns)
-        scores = torch.softmax(torch.einsum("ta,hra,hrb,sb->hts", x, q, k, x), dim=-1)
-        return torch.einsum("hts,sa,hra,hrb->tb", scores, x, v, o)
-
-    return 4 * rows * columns, network, (3, columns)
-
-
-def _lightning(sizes: Sequence[int], bias: bool) -> Built:
-    d, a, c = sizes
-
-    def network(theta: Tensor, x: Tensor) -> Tensor:
-        q, k, v = _cut(theta, [(d, a), (d, a), (d, c)])
-        return x @ q @ k.T @ x.T @ x @ v
-
-    return d * (2 * a + c), network, (3, d)
-
-
-def _swiglu(sizes: Sequence[int], bias: bool) -> Built:
-    n, r, m = sizes
-
-    def network(theta: Tensor, x: Tensor) -> Tensor:
-        a, b, c = _cut(theta, [(n, r), (r, m), (r, m)])
-        return a @ (functional.silu(b @ x) * (c @ x))
-
-    return r * (n + 2 * m), network, (m,)
+    return sum(map(math.prod, shapes)), network, (sizes[-1],)
 
 
 def _power(sizes: Sequence[int], bias: bool) -> Built:
     exponent, r, d = sizes
 
     def network(theta: Tensor, x: Tensor) -> Tensor:
-        a, w = _cut(theta, [(r,), (r, d)])
+        a, w = cut(theta, [(r,), (r, d)])
         return (a * (w @ x) ** exponent).sum().reshape(1)
 
     return r * (1 + d), network, (d,)
@@ -170,23 +128,16 @@ def _product(sizes: Sequence[int], bias: bool) -> Built:
     return sizes[0], lambda theta, x: theta.prod() * x, (1,)
 
 
-def _size(shape: tuple[int, ...]) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
-
-
 SCOUTED: dict[str, Callable[[Sequence[int], bool], Built]] = {
+    **LAYERS,
     "linear": lambda sizes, bias: _layered(sizes, None, bias),
     "relu": lambda sizes, bias: _layered(sizes, functional.relu, bias),
+    "relu-skip": lambda sizes, bias: _layered(sizes, functional.relu, bias, skip=True),
+    "square": lambda sizes, bias: _layered(sizes, torch.square, bias),
     "tanh": lambda sizes, bias: _layered(sizes, torch.tanh, bias),
     "gelu": lambda sizes, bias: _layered(sizes, functional.gelu, bias),
     "silu": lambda sizes, bias: _layered(sizes, functional.silu, bias),
     "softmax-layer": lambda sizes, bias: _layered(sizes, None, False),
-    "attention": _attention,
-    "lightning": _lightning,
-    "swiglu": _swiglu,
     "power": _power,
     "product": _product,
 }

@@ -109,6 +109,12 @@ OTHERS = {
     ("product", (3,)): (3, 2, 2),
     ("product", (5,)): (5, 4, 4),
     ("swiglu", (2, 3, 2)): (18, 3, 3),
+    ("rope", (2, 2)): (16, 6, 4),
+    ("rope", (2, 3)): (24, 6, 4),
+    ("rope", (4, 2)): (32, 16, 12),
+    ("gated-experts", (1, 3, 2)): (12, 2, 2),
+    ("residual", (2, 1, 1)): (8, 2, 2),
+    ("residual", (2, 2, 2)): (16, 4, 4),
 }
 
 # Widths of linear nets on logits: D, laws by the span alone, laws.

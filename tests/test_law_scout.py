@@ -31,6 +31,10 @@ from lakatos.theory.law_count import law_count
         ("swiglu", (2, 3, 2), {}),
         ("power", (2, 2, 3), {}),
         ("product", (5,), {}),
+        ("rope", (2, 2), {}),
+        ("rope", (2, 3), {}),
+        ("rope", (4, 2), {}),
+        ("gated-experts", (1, 3, 2), {}),
     ],
     ids=str,
 )
@@ -50,12 +54,65 @@ def test_scouts_find_the_exact_count(architecture: str, sizes: tuple[int, ...], 
         ("relu", True, 6),
         ("gelu", True, 3),
         ("linear", True, 9),
+        ("square", False, 3),
+        ("relu-skip", False, 3),
     ],
 )
 def test_activations(architecture: str, logits: bool, laws: int) -> None:
     scout = scouted(architecture, (3, 3, 3), logits=logits)
     assert scout is not None
     assert scout.laws == laws
+
+
+@pytest.mark.parametrize("variant", ["attention-skip", "attention-causal"])
+def test_a_skip_connection_or_a_mask_changes_no_law_of_attention(variant: str) -> None:
+    scout = scouted(variant, (2, 2))
+    assert scout is not None
+    assert scout.laws == law_count({"architecture": "attention", "sizes": (2, 2)}).plain.count == 6
+
+
+def test_with_a_single_token_queries_and_keys_stand_still() -> None:
+    """The softmax of one number is 1, which leaves the product of two matrices."""
+    scout = scouted("attention-one-token", (2, 2))
+    linear = law_count({"architecture": "linear", "sizes": (2, 2, 2)}).plain.count
+    assert scout is not None
+    assert linear == 3
+    assert scout.laws == 8 + linear
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 1), (2, 2, 2)], ids=str)
+def test_residual_blocks(sizes: tuple[int, ...]) -> None:
+    """The gradients alone may miss a path that is active for no input at this point; brackets make up for it."""
+    scout = scouted("residual", sizes)
+    assert scout is not None
+    assert scout.laws == law_count({"architecture": "residual", "sizes": sizes}).plain.count == sum(sizes[1:])
+
+
+def test_scalar_residual_blocks_of_equal_signs_have_a_single_field() -> None:
+    """Both units are active for x > 0, so that x(1 + uv)(1 + st) is all the loss sees: one law more than units."""
+    theta = torch.tensor([0.7, 1.1, 0.4, 0.9], dtype=torch.float64)
+
+    def loss(t: Tensor, z: tuple[Tensor, ...]) -> Tensor:
+        x = z[0]
+        for u, v in ((t[0], t[1]), (t[2], t[3])):
+            x = x + u * torch.relu(v * x)
+        return ((x - z[1]) ** 2).sum()
+
+    def sampler(count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+        return tuple(torch.randn(2, count, generator=generator, dtype=torch.float64))
+
+    exact = law_count({"parameters": ["u", "v", "s", "t"], "potentials": ["u*v + s*t + u*v*s*t"]}).plain
+    assert lie_scout(loss, theta, sampler).laws == exact.count == 3
+
+
+def test_squares_have_a_law_for_each_unit() -> None:
+    """The 3-3-3 net exactly: the loss sees Σ_k u_ok v_ki v_kj, and brackets reach all but 2|u|² − |v|² of each unit."""
+    units = range(3)
+    parameters = [f"{name}{i}{j}" for name in "uv" for i in units for j in units]
+    potentials = [
+        " + ".join(f"u{o}{k}*v{k}{i}*v{k}{j}" for k in units) for o in units for i in units for j in units if i <= j
+    ]
+    assert law_count({"parameters": parameters, "potentials": potentials}, degree=2).plain.count == 3
 
 
 @pytest.mark.parametrize(
@@ -105,9 +162,19 @@ def test_a_degenerate_start_has_fewer_directions() -> None:
 
 
 @pytest.mark.slow
-def test_the_bracket_free_method_agrees() -> None:
-    theta = torch.randn(8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert orbit_scout(linear, theta, pairs).laws == lie_scout(linear, theta, pairs).laws == 3
+@pytest.mark.parametrize(("sizes", "laws"), [((2, 2, 2), 3), ((4, 5, 3), 15), ((2, 5, 2), 14)], ids=str)
+def test_the_bracket_free_method_agrees(sizes: tuple[int, int, int], laws: int) -> None:
+    n, r, m = sizes
+    theta = torch.randn((n + m) * r, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+    def loss(t: Tensor, z: tuple[Tensor, ...]) -> Tensor:
+        return 0.5 * ((t[: n * r].reshape(n, r) @ t[n * r :].reshape(r, m) @ z[0] - z[1]) ** 2).sum()
+
+    def sampler(count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+        x, y = (torch.randn(count, k, generator=generator, dtype=torch.float64) for k in (m, n))
+        return x, y
+
+    assert orbit_scout(loss, theta, sampler).laws == lie_scout(loss, theta, sampler).laws == laws
 
 
 def test_a_rank_without_a_gap_is_undecided() -> None:

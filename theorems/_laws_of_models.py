@@ -42,7 +42,8 @@ def measured_laws(instance: ModelFields, seed: int) -> Measurement:
         return Measurement({})
     # A random ReLU network may be dead behind a unit, or have units that are active together on a line of inputs. It then
     # obeys more laws at that point than at a generic one, which is what is counted.
-    if instance.architecture == "relu" and (len(instance.sizes) > 3 or instance.sizes[0] == 1):
+    deep = instance.architecture == "relu" and (len(instance.sizes) > 3 or instance.sizes[0] == 1)
+    if deep or instance.architecture == "residual":
         return Measurement({})
     labels = instance.sizes[0] if instance.architecture == "linear" else 1
     scout = numerics.model_losses.scouted(

@@ -12,7 +12,9 @@ With L(s, r) = t(2r + 1 − t)/2, t = min(s, r), the number of laws is, by archi
 input): linear Σ over hidden widths of L(sum of the neighboring widths, width); on logits the same with one output
 less, plus the first hidden width; ReLU with or without biases one per hidden unit, and on logits the last hidden
 width more; convolution with ReLU one per hidden channel; softmax attention 2 L(2 dim, d₁/heads) per head; lightning
-attention L(2d, a) + 1; SwiGLU one per unit; a softmax layer one per input; a product of q numbers q − 1.
+attention L(2d, a) + 1; SwiGLU one per unit; a softmax layer one per input; a product of q numbers q − 1; residual
+ReLU blocks one per hidden unit; attention with rotary positions one per pair of rows and L(2 dim, d₁); experts
+behind a softmax gate one per input. A skip connection and a causal mask change nothing.
 
 Proof idea
 ----------
@@ -60,6 +62,8 @@ def hypotheses(instance: ModelFields) -> tuple[Hypothesis, ...]:
 
 def _distinct_hyperplanes(instance: ModelFields) -> bool:
     """Without bias, all units that see a single input switch at 0, and then act like linear ones."""
+    if instance.architecture == "residual":
+        return instance.sizes[0] > 1
     return instance.architecture != "relu" or instance.bias or instance.sizes[-1] > 1
 
 
@@ -126,6 +130,9 @@ FORMULAS: dict[str, Callable[[Sequence[int], bool], int]] = {
     "swiglu": lambda sizes, logits: sizes[1],
     "softmax-layer": lambda sizes, logits: sizes[1],
     "product": lambda sizes, logits: sizes[0] - 1,
+    "residual": lambda sizes, logits: sum(sizes[1:]),
+    "rope": lambda sizes, logits: sizes[0] // 2 + independent_entries(2 * sizes[1], sizes[0]),
+    "gated-experts": lambda sizes, logits: sizes[2],
 }
 
 

@@ -52,6 +52,15 @@ def classical_laws(fields: Mapping[str, Any], names: Sequence[str]) -> list[Law]
         if "O" in matrices:
             laws += balance_laws(columns_of["V"], columns_of["O"])
         laws.append(_difference(_squares(matrices["Q"]), _squares(matrices["V"])))
+    if architecture == "rope":
+        for j in range(0, len(matrices["Q"]), 2):
+            laws.append(_difference(_squares(matrices["Q"][j : j + 2]), _squares(matrices["K"][j : j + 2])))
+        laws += balance_laws(matrices["V"], matrices["O"])
+    if architecture == "gated-experts":
+        laws += [added(*column) for column in transposed(matrices["G"])]
+    if architecture == "residual":
+        for i in range(1, len(matrices) // 2 + 1):
+            laws += balance_laws(transposed(matrices[f"U{i}"]), matrices[f"V{i}"], off_diagonal=False)
     if architecture in ("convolution", "swiglu"):
         rows_of = matrices["u"] if architecture == "convolution" else transposed(matrices["A"])
         others = matrices["v"] if architecture == "convolution" else matrices["C"]

@@ -203,6 +203,54 @@ def _swiglu(sizes: Sequence[int], bias: bool, logits: bool) -> Lift:
     return parameters, products + _entries(b)
 
 
+def _residual(sizes: Sequence[int], bias: bool, logits: bool) -> Lift:
+    """Blocks x + U ReLU(Vx) one after the other, for sizes (width, hidden units of the last block, …, of the first one).
+
+    A path skips a block or goes through one of its units. Products along paths need distinct hyperplanes, so width > 1.
+    """
+    width, *hidden = sizes
+    parameters = Parameters()
+    blocks = [
+        (parameters.matrix(f"U{i}", width, n), parameters.matrix(f"V{i}", n, width)) for i, n in enumerate(hidden, 1)
+    ]
+    lifted = []
+    for taken in tuples(*(range(-1, n) for n in hidden)):
+        through = [(blocks[i], unit) for i, unit in enumerate(taken) if unit >= 0]
+        for ends in tuples(range(width), repeat=len(through) + 1 if through else 0):
+            # Path: out of each unit by a weight of U, into it by one of V, joined at a coordinate of the stream.
+            steps = zip(through, pairwise(ends), strict=True)
+            path = [entry for ((u, v), unit), (out, into) in steps for entry in (u[out][unit], v[unit][into])]
+            if path:
+                lifted.append(product(path))
+    return parameters, lifted
+
+
+def _rope(sizes: Sequence[int], bias: bool, logits: bool) -> Lift:
+    """Attention with rotary positions, blocks in ℝ^{d1 × dim}: at distance Δ each pair of rows enters by Q_jᵀR(ω_j Δ)K_j."""
+    rows, columns = sizes
+    if rows % 2:
+        raise Malformed(f"sizes={list(sizes)!r}: rope turns pairs of rows, so that their number has to be even")
+    parameters = Parameters()
+    q, k, v, o = (parameters.matrix(name, rows, columns) for name in "QKVO")
+    lifted = []
+    for j in range(0, rows, 2):
+        left, (first, second) = transposed(q[j : j + 2]), k[j : j + 2]
+        turned = [[scaled(p, -1) for p in second], first]
+        lifted += _entries(matmul(left, [first, second])) + _entries(matmul(left, turned))
+    return parameters, lifted + _entries(matmul(transposed(v), o))
+
+
+def _gated_experts(sizes: Sequence[int], bias: bool, logits: bool) -> Lift:
+    """Σ_e softmax(Gx)_e A_e x for sizes (outputs, experts, inputs): only differences of the rows of G matter."""
+    n, experts, m = sizes
+    parameters = Parameters()
+    gate = parameters.matrix("G", experts, m)
+    lifted = [added(p, scaled(last, -1)) for row in gate[:-1] for p, last in zip(row, gate[-1], strict=True)]
+    for e in range(experts):
+        lifted += _entries(parameters.matrix(f"A{e}", n, m))
+    return parameters, lifted
+
+
 def _entries(matrix: Matrix) -> list[Polynomial]:
     return list(_flat(matrix))
 
@@ -221,5 +269,8 @@ ARCHITECTURES: dict[str, tuple[Callable[[Sequence[int], bool, bool], Lift], tupl
     "softmax-layer": (_softmax_layer, (2, 2)),
     "product": (_scalars, (1, 1)),
     "swiglu": (_swiglu, (3, 3)),
+    "residual": (_residual, (2, 6)),
+    "rope": (_rope, (2, 2)),
+    "gated-experts": (_gated_experts, (3, 3)),
 }
 """How to build each architecture, and how many sizes it takes."""

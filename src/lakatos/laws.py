@@ -296,6 +296,9 @@ def _tensors(model: ModelFields) -> tuple[str, ...]:
         "convolution": ("|u_j|^2 - |v_j|^2 for every channel j",),
         "swiglu": ("|A_:,i|^2 - |C_i,:|^2 for every unit i",),
         "product": ("x_i^2 - x_(i+1)^2",),
+        "residual": ("diag (Ui^T Ui - Vi Vi^T) for every block i",),
+        "rope": ("|Q_j|^2 - |K_j|^2 for every pair of rows j", "V V^T - O O^T"),
+        "gated-experts": ("1^T G",),
         "power": ("m a_j^2 - |w_j|^2 for every unit j",),
     }
     return (*found, *fixed.get(model.architecture or "", ()))
