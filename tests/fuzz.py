@@ -95,6 +95,14 @@ def read(case: Hostile, path: Path) -> str:
             module = torch.nn.Linear(2, 1)
             module.register_parameter("F", torch.nn.Parameter(torch.eye(2)))
             load_checkpoint(module, path)
+        case "images":
+            from lakatos.numerics.image_files import read_images
+
+            place = path.parent / archives.IMAGE_FILES[case.suffix]
+            for name, content in archives.image_files().items():
+                (path.parent / name).write_bytes(content)  # what the case before this one has left
+            place.write_bytes(case.content)
+            read_images(place.parent)
         case "result":
             from lakatos import checker
             from lakatos.results import results_from_json
@@ -201,6 +209,9 @@ def make_folder(top: Path) -> Path:
     (folder / "weights.npz").write_bytes(archives.npz({"F": np.eye(2)}))
     (folder / "link.npz").symlink_to(top / SECRET / "weights.npz")
     os.mkfifo(folder / "fifo.npz")  # reading it would wait for ever
+    for name, content in archives.image_files().items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
     return folder
 
 
@@ -222,6 +233,7 @@ def valid_files() -> list[Hostile]:
         Hostile("array", ".safetensors", archives.safetensors_file()),
         Hostile("checkpoint", ".pt", archives.torch_file()),
         Hostile("checkpoint", ".safetensors", archives.safetensors_file()),
+        *(Hostile("images", suffix, archives.image_files()[name]) for suffix, name in archives.IMAGE_FILES.items()),
         Hostile("instance", ".toml", hostile.MATRIX_TOML.format('{ file = "weights.npz", key = "F" }').encode()),
         *(Hostile("instance", ".toml", content) for content in hostile.instance_files()),
         *(Hostile("result", ".json", content) for content in hostile.results()),
@@ -242,6 +254,7 @@ def try_cases(numbers: range, top: Path, seed: int) -> dict[str, Any]:
     watch.learning = False
     for method in (8, 12, 14):
         archives.zeros(method)
+    archives.zeros_gzip()
     counts: Counter[str] = Counter()
     problems: list[dict[str, Any]] = []
     peak = _peak()

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from damage import damaged_bytes, damaged_data, damaged_text
-from hostile_archives import damaged_npz, damaged_torch, safetensors_file
+from hostile_archives import IMAGE_FILES, damaged_images, damaged_npz, damaged_torch, safetensors_file
 
 INSTANCES = Path(__file__).parents[1] / "instances"
 SECRET = "secret"  # a folder above that of the case, which no file may lead to
@@ -226,6 +226,9 @@ def hostile_file(draw: random.Random, reader: str) -> Hostile:
             return Hostile(
                 reader, suffix, damage(draw, safetensors_file()) if suffix == ".safetensors" else damaged_torch(draw)
             )
+        case "images":
+            suffix = draw.choice(list(IMAGE_FILES))
+            return Hostile(reader, suffix, damaged_images(draw, suffix))
         case "result":
             document = draw.choice(results())
             content = damaged_data(draw, json.loads(document)) if structured else damage(draw, document)
@@ -233,5 +236,15 @@ def hostile_file(draw: random.Random, reader: str) -> Hostile:
     raise ValueError(reader)
 
 
-READERS = ("network.json", "network.graphml", "network.npz", "balance", "instance", "array", "checkpoint", "result")
+READERS = (
+    "network.json",
+    "network.graphml",
+    "network.npz",
+    "balance",
+    "instance",
+    "array",
+    "checkpoint",
+    "images",
+    "result",
+)
 READERS += ("network.onnx",) if find_spec("onnx") else ()

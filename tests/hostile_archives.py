@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import pickle
 import random
@@ -141,6 +142,58 @@ def damaged_npz(draw: random.Random, arrays: dict[str, Any]) -> bytes:
     if draw.randint(0, 3) == 0:
         members[draw.choice(["../evil.npy", "tail.npy ", "balance.npy", "a" * 300, "é.npy"])] = npy(draw)
     return archive_of(draw, members)
+
+
+IMAGE_FILES = {
+    ".idx3": "idx/train-images-idx3-ubyte",
+    ".idx1": "idx/train-labels-idx1-ubyte",
+    ".gz": "gz/train-images-idx3-ubyte.gz",
+    ".bin": "cifar/data_batch_1.bin",
+}
+"""Which file of a folder of images a case is, by its suffix; the other files of the folder are valid."""
+
+
+@cache
+def image_files() -> dict[str, bytes]:
+    """Return three images of 2 × 3 pixels with their labels, and two of CIFAR-10, by name."""
+    images = struct.pack(">4i", 0x803, 3, 2, 3) + bytes(range(18))
+    labels = struct.pack(">2i", 0x801, 3) + bytes([7, 0, 9])
+    batch = b"".join(bytes([label]) + bytes([label]) * 3072 for label in (3, 9))
+    return {
+        "idx/train-images-idx3-ubyte": images,
+        "idx/train-labels-idx1-ubyte": labels,
+        "gz/train-images-idx3-ubyte.gz": gzip.compress(images, mtime=0),
+        "gz/train-labels.idx1-ubyte": labels,
+        **{f"cifar/data_batch_{i}.bin": batch for i in range(1, 6)},
+    }
+
+
+LENGTHS = [0, -1, 1, 2, 4, 1 << 12, 1 << 20, (1 << 31) - 1]
+
+
+def damaged_images(draw: random.Random, suffix: str) -> bytes:
+    """Return an image file with other lengths, damaged bytes, or more behind its header than this says."""
+    content = image_files()[IMAGE_FILES[suffix]]
+    plain = gzip.decompress(content) if suffix == ".gz" else content
+    match draw.randint(0, 3):
+        case 0:
+            return damaged_bytes(draw, content)
+        case 1 if suffix != ".bin":
+            place = 4 * draw.randint(0, 3)
+            plain = plain[:place] + struct.pack(">i", draw.choice(LENGTHS)) + plain[place + 4 :]
+        case 2 if suffix == ".gz":
+            return content + zeros_gzip()
+        case 3:
+            plain += draw.choice([b"x", bytes(18), plain, bytes(3073)])
+        case _:
+            plain = damaged_bytes(draw, plain)
+    return gzip.compress(plain, mtime=0) if suffix == ".gz" else plain
+
+
+@cache
+def zeros_gzip() -> bytes:
+    """Return `BOMB` zeros as a member that follows another one."""
+    return gzip.compress(bytes(BOMB), mtime=0)
 
 
 def damaged_torch(draw: random.Random) -> bytes:
