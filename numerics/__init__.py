@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from . import penalized_training as penalized_training
     from . import penalties as penalties
     from . import polyhedra as polyhedra
+    from . import polynomials as polynomials
     from . import power_laws as power_laws
     from . import pruning as pruning
     from . import ranges as ranges
@@ -101,6 +102,7 @@ __all__ = [
     "penalized_training",
     "penalties",
     "polyhedra",
+    "polynomials",
     "power_laws",
     "pruning",
     "ranges",

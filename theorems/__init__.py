@@ -74,6 +74,7 @@ NAMES: tuple[str, ...] = (
     "identity_is_optimal_with_probability_one_over_m_factorial",
     "reaching_a_direction_needs_exponential_width",
     "random_features_miss_high_degree_energy",
+    "correlation_contraction_lowers_the_order",
     "law_count_eq_dim_minus_lie_rank",
     "linear_model_law_count",
     "new_law_count_ge_grassmannian_dim",

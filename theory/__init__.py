@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import assignments as assignments
     from . import chords as chords
     from . import conservation as conservation
+    from . import correlations as correlations
     from . import directions as directions
     from . import exact_matrices as exact_matrices
     from . import flows as flows
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from . import modular as modular
     from . import obstruction as obstruction
     from . import orbit_fields as orbit_fields
+    from . import polynomial_fields as polynomial_fields
     from . import range_identity as range_identity
     from . import range_laws as range_laws
     from . import realization as realization
@@ -35,6 +37,7 @@ __all__ = [
     "assignments",
     "chords",
     "conservation",
+    "correlations",
     "directions",
     "exact_matrices",
     "flows",
@@ -52,6 +55,7 @@ __all__ = [
     "modular",
     "obstruction",
     "orbit_fields",
+    "polynomial_fields",
     "range_identity",
     "range_laws",
     "realization",

@@ -14,6 +14,8 @@ everything shrinks towards few nodes, few edges, the number 0, and matrices of z
 `subspaces`                              rational orthonormal bases, of any coherence that is the square of a rational
 `masked_layers`                          layers of partly fixed neurons: ``{"F": [[0]], "D": [[1]], "U": [[1]]}``
 `featured_layers`, `permuted_layers`     the same with features ``A`` to realize, and a ``permutation`` of them
+`polynomial_hypotheses`                  functions of parameters: ``{"parameters": ["t0"], "functions": ["t0"], …}``
+`activations`                            named ones and polynomials: ``{"activation": "tanh"}``
 `small_fractions`                        integers and strings ``"p/q"``, for fields of one's own
 =======================================  ================================================================================
 
@@ -36,6 +38,7 @@ entry point, without any import of this module.
 
 from __future__ import annotations
 
+from ._strategies_correlations import activations, polynomial_hypotheses
 from ._strategies_features import featured_layers, permuted_layers
 from ._strategies_layers import masked_layers, subspaces
 from ._strategies_mlps import homogeneous_mlps
@@ -55,6 +58,7 @@ from ._strategies_points import dags_with_points, dags_with_signs
 
 __all__ = [
     "Fields",
+    "activations",
     "balanced_dags",
     "balanced_layers",
     "balanced_multigraphs",
@@ -68,6 +72,7 @@ __all__ = [
     "masked_layers",
     "multigraphs",
     "permuted_layers",
+    "polynomial_hypotheses",
     "small_fractions",
     "subspaces",
     "weighted_dags",
