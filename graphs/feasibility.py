@@ -72,7 +72,6 @@ def feasible_point(network: Network) -> npt.NDArray[Any] | Witness:
 
 def sparse_point(network: Network) -> SparsePoint | Witness:
     """Return what `feasible_point` does, in the memory that a few numbers per node take wherever no flow is needed."""
-    network.require_balance()
     if not every_hidden_node_on_terminal_walk(network):
         return _by_flow(network)
     if is_acyclic(network):

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lakatos import Network, connectivity
@@ -139,7 +139,17 @@ def sensitive_by_cuts(network: Network, rounding: Fraction) -> set[int]:
     return sensitive
 
 
+def balanced_star(inputs: int, outputs: int) -> Network:
+    """Return one hidden neuron with as much in its squared incoming weights as in its outgoing ones: any rounding matters."""
+    edges = [("x", "v", float(outputs) ** 0.5)] * inputs + [("v", "y", float(inputs) ** 0.5)] * outputs
+    tail, head = ([{"x": 0, "v": 1, "y": 2}[edge[k]] for edge in edges] for k in (0, 1))
+    weights = np.array([edge[2] for edge in edges])
+    return Network.from_arrays(np.array(tail), np.array(head), weights=weights)
+
+
 @given(float_networks(cyclic=False))
+@example(balanced_star(4, 1))
+@example(balanced_star(1, 4))
 @settings(max_examples=150)
 def test_margins_by_bottlenecks(network: Network) -> None:
     margin = connectivity(network).margin
