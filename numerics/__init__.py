@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from . import cells as cells
     from . import checkpoints as checkpoints
     from . import chords as chords
+    from . import circle as circle
     from . import descent as descent
+    from . import deviation_bounds as deviation_bounds
     from . import directions as directions
     from . import drift as drift
     from . import experiments as experiments
@@ -29,14 +31,18 @@ if TYPE_CHECKING:
     from . import initializations as initializations
     from . import integrators as integrators
     from . import jacobians as jacobians
+    from . import jets as jets
     from . import laplacians as laplacians
     from . import law_scout as law_scout
     from . import linear_programs as linear_programs
+    from . import linearized_training as linearized_training
     from . import locks as locks
     from . import masked as masked
     from . import masks as masks
+    from . import mlps as mlps
     from . import model_losses as model_losses
     from . import modules as modules
+    from . import nested_jvp as nested_jvp
     from . import normalized_layers as normalized_layers
     from . import nuclear as nuclear
     from . import obstruction_experiments as obstruction_experiments
@@ -55,8 +61,11 @@ if TYPE_CHECKING:
     from . import rescaled_modules as rescaled_modules
     from . import rescaling as rescaling
     from . import separation as separation
+    from . import series_residuals as series_residuals
     from . import subspaces as subspaces
     from . import supports as supports
+    from . import taylor_mode as taylor_mode
+    from . import tensor_norms as tensor_norms
     from . import training as training
     from . import unlocked_balances as unlocked_balances
 
@@ -71,7 +80,9 @@ __all__ = [
     "cells",
     "checkpoints",
     "chords",
+    "circle",
     "descent",
+    "deviation_bounds",
     "directions",
     "drift",
     "experiments",
@@ -85,14 +96,18 @@ __all__ = [
     "initializations",
     "integrators",
     "jacobians",
+    "jets",
     "laplacians",
     "law_scout",
     "linear_programs",
+    "linearized_training",
     "locks",
     "masked",
     "masks",
+    "mlps",
     "model_losses",
     "modules",
+    "nested_jvp",
     "normalized_layers",
     "nuclear",
     "obstruction_experiments",
@@ -111,8 +126,11 @@ __all__ = [
     "rescaled_modules",
     "rescaling",
     "separation",
+    "series_residuals",
     "subspaces",
     "supports",
+    "taylor_mode",
+    "tensor_norms",
     "training",
     "unlocked_balances",
 ]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .forward_mode import grad, jvp
 
-__all__ = ["Function", "Terms", "as_vector", "derivative_along", "gradient", "polynomial"]
+__all__ = ["Function", "Terms", "as_matrix", "as_vector", "derivative_along", "gradient", "polynomial"]
 
 Function: TypeAlias = Callable[[Tensor], Tensor]
 Terms: TypeAlias = Sequence[tuple[Fraction, tuple[int, ...]]]
@@ -60,3 +60,8 @@ def derivative_along(function: Function, theta: Tensor, vectors: Sequence[Tensor
     for v in vectors:
         function = along(function, v)
     return float(function(theta))
+
+
+def as_matrix(rows: Sequence[Sequence[Fraction]], device: str = "cpu") -> Tensor:
+    """Return rows of exact numbers as floats."""
+    return torch.tensor([[float(value) for value in row] for row in rows], dtype=torch.float64, device=device)

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
+    from . import activation_fields as activation_fields
+    from . import activations as activations
     from . import assignments as assignments
     from . import chords as chords
     from . import conservation as conservation
     from . import correlations as correlations
+    from . import deviations as deviations
     from . import directions as directions
     from . import exact_matrices as exact_matrices
     from . import flows as flows
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from . import model_fields as model_fields
     from . import modular as modular
     from . import obstruction as obstruction
+    from . import one_hidden as one_hidden
+    from . import one_hidden_fields as one_hidden_fields
     from . import orbit_fields as orbit_fields
     from . import polynomial_fields as polynomial_fields
     from . import range_identity as range_identity
@@ -34,10 +39,13 @@ if TYPE_CHECKING:
     from . import steps as steps
 
 __all__ = [
+    "activation_fields",
+    "activations",
     "assignments",
     "chords",
     "conservation",
     "correlations",
+    "deviations",
     "directions",
     "exact_matrices",
     "flows",
@@ -54,6 +62,8 @@ __all__ = [
     "model_fields",
     "modular",
     "obstruction",
+    "one_hidden",
+    "one_hidden_fields",
     "orbit_fields",
     "polynomial_fields",
     "range_identity",
