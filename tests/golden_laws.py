@@ -126,18 +126,18 @@ LOGITS = {
     (3, 5, 2): (25, 21, 19),
 }
 
-# Widths: laws with momentum.
+# Widths: laws of gradient flow, and with momentum.
 MOMENTUM = {
-    (1, 1, 1): 0,
-    (2, 1, 2): 0,
-    (2, 2, 2): 1,
-    (3, 2, 3): 1,
-    (2, 3, 2): 3,
-    (1, 3, 2): 3,
-    (1, 2, 1): 2,
-    (1, 3, 1): 6,
+    (1, 1, 1): (1, 0),
+    (2, 1, 2): (1, 0),
+    (2, 2, 2): (3, 1),
+    (3, 2, 3): (3, 1),
+    (2, 3, 2): (6, 3),
+    (1, 3, 2): (6, 3),
+    (1, 2, 1): (3, 2),
+    (1, 3, 1): (5, 6),
 }
-MOMENTUM_SLOW = {(2, 4, 1): 6, (1, 4, 1): 10}
+MOMENTUM_SLOW = {(2, 4, 1): (9, 6), (1, 4, 1): (7, 10)}
 
 MIRROR = {(2, 1, 2): 1, (2, 2, 2): 2, (3, 2, 4): 2, (2, 3, 3): 3}
 
@@ -169,7 +169,9 @@ AVERAGED = [
     ("power", (2, 2, 4), group("O(4)"), False, 2, 6),
     ("power", (2, 1, 3), group("octahedral"), False, 1, 2),
     ("power", (2, 2, 3), group("octahedral"), False, 2, 2),
+    ("lightning", (2, 1, 1), group("O(2)"), False, 2, 2),
     ("lightning", (3, 1, 1), group("O(3)"), False, 2, 2),
+    ("lightning", (4, 1, 1), group("SO(4)"), False, 2, 5),
     ("lightning", (4, 1, 1), group("O(4)"), False, 2, 5),
     ("lightning", (3, 1, 1), group("O(3)"), True, 3, 3),
 ]

@@ -3,8 +3,8 @@
 Hypotheses
 ----------
 f(X) = X Q Kᵀ XᵀX V with tokens as rows of X ∈ ℝ^{n×d}, n ≥ 3, Q, K ∈ ℝ^{d×a}, V ∈ ℝ^{d×c} (optionally followed by Oᵀ,
-O ∈ ℝ^{d×c}, with labels that rotate too); squared loss averaged over O(d) acting on every token; k < d columns in P =
-[Q, K, V(, O)].
+O ∈ ℝ^{d×c}, with labels that rotate too); squared loss averaged over O(d) or SO(d) acting on every token; k < d
+columns in P = [Q, K, V(, O)].
 
 Statement
 ---------
@@ -95,7 +95,7 @@ def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
     d = instance.sizes[0]
     name = None if instance.group is None else instance.group.name
     return (
-        Hypothesis("average over all rotations", name == f"O({d})", f"group = {name}"),
+        Hypothesis("average over all rotations", name in (f"O({d})", f"SO({d})"), f"group = {name}"),
         Hypothesis("fewer columns than dimensions", instance.columns < d, f"k = {instance.columns}, d = {d}"),
     )
 

@@ -20,6 +20,7 @@ from .._checker_laws import Law
 from .._checker_polynomials import Polynomial, added, constant, multiplied, scaled
 from .known_laws import parameter_matrices
 from .modular import Residues, fraction_of, null_space
+from .quaternionic_laws import RIGHT_UNITS, quaternionic_ratios
 
 __all__ = ["minor_ratios", "symmetry_laws"]
 
@@ -30,12 +31,19 @@ Vectors = list[list[int]]
 class _Component:
     """An irreducible subspace V of the natural representation, by a basis in its coordinates.
 
-    `structure` is a rational J with J² = −`square`, if V is of complex type; it acts on the coordinates of V.
+    `structure` is a rational J with J² = −`square`, if V is of complex type; it acts on the coordinates of V. `units` are
+    maps i, j, k that commute with the group, if V is of quaternionic type.
     """
 
     basis: Vectors
     structure: Vectors | None = None
     square: int = 1
+    units: tuple[Vectors, ...] = ()
+
+    @property
+    def maps(self) -> tuple[Vectors, ...]:
+        """What commutes with the group beside real numbers."""
+        return self.units if self.structure is None else (self.structure,)
 
 
 def symmetry_laws(fields: Mapping[str, Any], names: Sequence[str]) -> list[Law]:
@@ -118,28 +126,46 @@ def _one_layer(component: _Component, blocks: Sequence[Matrix], fields: Mapping[
     functionals = _unmoved(component, fields, q)
     if not functionals:
         return
-    if component.structure is None or len(blocks) == 1:
+    if not component.maps or len(blocks) == 1:
         entries = [[_applied(f, component, block) for block in blocks] for f in functionals]
         yield from minor_ratios(entries)
         return
-    complex_basis: list[tuple[Vectors, Vectors]] = []
-    seen: list[list[int]] = []
+    # For each f of a basis over the complex numbers or quaternions: values of f, fJ, or f, fi, fj, fk.
+    turned = [[f, *(_turned(f, images) for images in component.maps)] for f in _basis(functionals, component.maps)]
+    rows = [[[_applied(g, component, block) for g in maps] for block in blocks] for maps in turned]
+    if component.structure is not None:
+        real, imaginary = ([[entry[part] for entry in row] for row in rows] for part in (1, 0))
+        yield from minor_ratios(real, imaginary, component.square)
+    else:
+        # For f(w) = Re(φ̄w) these are the parts of φ̄w up to sign.
+        quaternions = [[(a, scaled(b, -1), scaled(c, -1), scaled(d, -1)) for a, b, c, d in row] for row in rows]
+        yield from quaternionic_ratios(quaternions)
+
+
+def _turned(functional: Vectors, images: Vectors) -> Vectors:
+    """The functional after the map that sends basis vector i to images[i]."""
+    return [[sum(a * b for a, b in zip(row, image, strict=True)) for image in images] for row in functional]
+
+
+def _basis(functionals: Sequence[Vectors], maps: Sequence[Vectors]) -> list[Vectors]:
+    """Functionals that span all, together with what `maps` make of them."""
+    kept, seen = [], []
     for f in functionals:
-        turned = [[sum(a * b for a, b in zip(row, images, strict=True)) for images in component.structure] for row in f]
-        flat = [[entry for row in g for entry in row] for g in (f, turned)]
-        if np.linalg.matrix_rank(np.array([*seen, *flat], float)) == len(seen) + 2:
+        flat = [[entry for row in g for entry in row] for g in (f, *(_turned(f, images) for images in maps))]
+        if np.linalg.matrix_rank(np.array([*seen, *flat], float)) == len(seen) + len(flat):
             seen += flat
-            complex_basis.append((turned, f))
-    real = [[_applied(turned, component, block) for block in blocks] for turned, _ in complex_basis]
-    imaginary = [[_applied(f, component, block) for block in blocks] for _, f in complex_basis]
-    yield from minor_ratios(real, imaginary, component.square)
+            kept.append(f)
+    return kept
 
 
 def _two_layers(component: _Component, blocks: Sequence[Matrix]) -> Iterator[Law]:
     """f = W2 W1 x: P has a row for each coordinate of V and a column for each hidden unit and copy of V."""
     coordinates = [[_combination(vector, row) for block in blocks for row in block] for vector in component.basis]
-    if component.structure is None or len(blocks) == 1:
+    if not component.maps or len(blocks) == 1:
         yield from minor_ratios(coordinates)
+        return
+    if component.structure is None:
+        # Over the quaternions P has at least two columns and, for the groups known by name, at most two rows.
         return
     n = len(coordinates)
     turned = [
@@ -241,12 +267,19 @@ def _components(name: str) -> list[_Component]:
         structure = [[0] * 3 + [int(i == j) for j in range(3)] for i in range(3)]
         structure += [[-int(i == j) for j in range(3)] + [0] * 3 for i in range(3)]
         return [_Component(_units(6), structure)]
-    sizes = {"Q8": 4, "extraspecial32": 8, "rotation(3)": 2, "rotation(4)": 2, "rotation(6)": 2}
-    if name in sizes:
-        return [_Component(_units(sizes[name]))]
+    if name == "Q8":
+        return [_Component(_units(4), units=RIGHT_UNITS)]
+    if name == "extraspecial32":
+        return [_Component(_units(8), units=tuple(_twice(images) for images in RIGHT_UNITS))]
+    if name in ("rotation(3)", "rotation(4)", "rotation(6)"):
+        return [_Component(_units(2))]
     if name.startswith(("O(", "SO(")):
         return [_Component(_units(int(name.partition("(")[2].rstrip(")"))))]
     return []
+
+
+def _twice(images: Vectors) -> Vectors:
+    return [[*row, *[0] * len(row)] for row in images] + [[*[0] * len(row), *row] for row in images]
 
 
 def _units(n: int) -> Vectors:

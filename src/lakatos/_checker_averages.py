@@ -156,17 +156,19 @@ def independent(polynomials: Iterable[Polynomial]) -> list[Polynomial]:
 
 
 def lightning_potentials(sizes: Sequence[int], *, output: bool) -> tuple[Parameters, list[Polynomial]]:
-    """Return parameters and potentials of lightning attention under the average over O(d), for at least 3 tokens.
+    """Return parameters and potentials of lightning attention under the average over O(d) or SO(d), for at least 3 tokens.
 
     The loss ½ Σ_i ‖f(X)_i − y_i‖² of f(X) = X QKᵀ S V (Oᵀ), S = XᵀX, sees Σ_i T_i T_iᵀ = S⊗S⊗S in six indices. Its
     average is a sum of pairings of these, with weights that only depend on how a pairing meets the three factors S: one
     class of 1, one of 6 and one of 8 pairings. The Gram matrix of the 15 pairings commutes with all permutations that
     keep the three factors, so the sums over classes span the averages. With an output map the labels rotate too and
     leave two further potentials.
+
+    SO(d) has the same averages: S is fixed by a reflection, and so is x⊗y⊗S except for d = 2, where x⊗y has an area.
     """
     d, a, c = sizes
-    if d < 3:
-        raise Malformed(f"sizes={list(sizes)!r}: the average over O(d) is implemented for d >= 3")
+    if d < 2:
+        raise Malformed(f"sizes={list(sizes)!r}: the average over O(d) is implemented for d >= 2")
     parameters = Parameters()
     q, k, v = parameters.matrix("Q", d, a), parameters.matrix("K", d, a), parameters.matrix("V", d, c)
     o = parameters.matrix("O", d, c) if output else None

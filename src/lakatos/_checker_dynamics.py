@@ -130,8 +130,9 @@ def _averaged(fields: Mapping[str, Any]) -> list[Polynomial]:
         raise Malformed(f"loss={fields.get('loss')!r}: averages are taken of the squared loss")
     if architecture == "lightning":
         neutral = all(group.get(key) in (None, value) for key, value in _NEUTRAL.items())
-        if not neutral or group.get("name") != f"O({sizes[0]})":
-            raise Malformed(f"group: lightning attention is averaged over O({sizes[0]}) here")
+        special = group.get("name") == f"SO({sizes[0]})" and not (fields.get("output_map") and sizes[0] == 2)
+        if not neutral or not (special or group.get("name") == f"O({sizes[0]})"):
+            raise Malformed(f"group: lightning attention is averaged over O({sizes[0]}) or SO({sizes[0]}) here")
         return lightning_potentials(sizes, output=bool(fields.get("output_map")))[1]
     if architecture not in NETWORKS:
         averages = ", ".join([*NETWORKS, "lightning"])

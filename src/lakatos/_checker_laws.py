@@ -18,6 +18,7 @@ the product of the eps_i, i in S, with eps_i² = 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from lakatos._checker_architectures import Malformed
@@ -139,10 +140,20 @@ def broken_by(law: Law, fields: Sequence[VectorField], index: Mapping[int, Seque
     for j in sorted({j for i in (*slopes_p, *slopes_q) for j in index.get(i, ())}):
         change = _along(fields[j], slopes_p)
         if slopes_q:
-            change = added(multiplied(q, change), scaled(multiplied(p, _along(fields[j], slopes_q)), -1))
+            of_q = _along(fields[j], slopes_q)
+            if _grow_alike(p, change, q, of_q):
+                continue
+            change = added(multiplied(q, change), scaled(multiplied(p, of_q), -1))
         if change:
             return j
     return None
+
+
+def _grow_alike(p: Polynomial, change_p: Polynomial, q: Polynomial, change_q: Polynomial) -> bool:
+    """Whether both change by one constant factor, as determinants along linear fields do; this saves large products."""
+    monomial = next(iter(q))
+    factor = Fraction(change_q.get(monomial, 0)) / q[monomial]
+    return change_q == scaled(q, factor) and change_p == scaled(p, factor)
 
 
 def _along(field: VectorField, slopes: VectorField) -> Polynomial:
