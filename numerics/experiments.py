@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,14 +39,14 @@ class Outcomes:
     metric : str
         ``loss`` or ``accuracy``.
     notes : dict
-        What else the setting fixes: coherence, share of neurons that can have every feature.
+        What else was measured or the setting fixes: coherence, share of neurons that can have every feature.
     """
 
     barriers: tuple[float, ...]
     ends: tuple[float, ...]
     definition: BarrierName
     metric: Literal["loss", "accuracy"]
-    notes: dict[str, float]
+    notes: Mapping[str, float | tuple[float, ...]]
 
     @property
     def mean(self) -> float:
@@ -85,26 +86,26 @@ class CoherenceSettings:
             raise InputError(f"{self!r}: positive sizes and a probability keep in (0, 1] are needed")
 
 
-def coherence_barriers(settings: CoherenceSettings, seed: int) -> Outcomes:
+def coherence_barriers(settings: CoherenceSettings, seed: int, *, device: str = "cpu") -> Outcomes:
     """Return the midpoint barriers of pairs of masked students without fixed weights, trained on the same data.
 
     Teacher relu(z₁ + z₂), z ~ N(0, 1). Student Σ relu((D ⊙ W) x + b). AdamW with learning rate and weight decay (of weights)
     1e−2, batches of 512. The barrier is that of the mean squared error on 2048 new samples.
     """
     generator = torch.Generator().manual_seed(seed)
-    embedding = _embedding(settings, generator)
+    embedding = _embedding(settings, generator).to(device)
     n, width, networks = 2 * settings.copies, settings.width, 2 * settings.pairs
-    D = torch.bernoulli(torch.full((width, n), settings.keep), generator=generator)
-    z = torch.randn(settings.samples, 2, generator=generator)
-    z_test = torch.randn(2048, 2, generator=generator)
-    W = (0.05 * torch.randn(networks, width, n, generator=generator)).requires_grad_()
-    b = torch.zeros(networks, width, requires_grad=True)
+    D = torch.bernoulli(torch.full((width, n), settings.keep), generator=generator).to(device)
+    z = torch.randn(settings.samples, 2, generator=generator).to(device)
+    z_test = torch.randn(2048, 2, generator=generator).to(device)
+    W = (0.05 * torch.randn(networks, width, n, generator=generator)).to(device).requires_grad_()
+    b = torch.zeros(networks, width, device=device, requires_grad=True)
     optimizer = torch.optim.AdamW(
         [{"params": [W], "weight_decay": 1e-2}, {"params": [b], "weight_decay": 0.0}], lr=1e-2
     )
     inputs, targets = z @ embedding.T, torch.relu(z.sum(1))
     for _ in range(settings.epochs):
-        order = torch.rand(networks, settings.samples, generator=generator).argsort(1)
+        order = torch.rand(networks, settings.samples, generator=generator).argsort(1).to(device)
         for rows in torch.split(order, 512, dim=1):
             optimizer.zero_grad()
             outputs = _student(W * D, b, inputs[rows])
@@ -186,7 +187,7 @@ class SubspaceSettings:
             raise InputError(f"{self!r}: positive sizes are needed")
 
 
-def subspace_barriers(settings: SubspaceSettings, seed: int) -> Outcomes:
+def subspace_barriers(settings: SubspaceSettings, seed: int, *, device: str = "cpu") -> Outcomes:
     """Return the drop of accuracy along the segment between networks that share fixed weights and differ in initialization.
 
     AdamW, learning rate 1e−3, weight decay 1e−2, batches of 100; accuracy on 2000 new samples at 21 points.
@@ -197,17 +198,18 @@ def subspace_barriers(settings: SubspaceSettings, seed: int) -> Outcomes:
     means = settings.separation * torch.randn(settings.classes, k, generator=generator)
     total = settings.samples + 2000
     classes = torch.randint(settings.classes, (total,), generator=generator)
-    x = (means[classes] + torch.randn(total, k, generator=generator)) @ U.T
+    x = ((means[classes] + torch.randn(total, k, generator=generator)) @ U.T).to(device)
+    classes = classes.to(device)
     entries = round(settings.fixed_share * n)
     F, D = draw_fixed((settings.width, n), settings.kind, fixed_entries=entries, sigma=settings.sigma, seed=seed)
-    F, D = F.float(), D.float()
+    F, D = F.float().to(device), D.float().to(device)
     scale = 1 / math.sqrt(n)
-    parameters = [
-        (scale * torch.randn(networks, settings.width, n, generator=generator)).requires_grad_(),
-        torch.zeros(networks, settings.width, requires_grad=True),
-        (torch.randn(networks, settings.classes, settings.width, generator=generator) / math.sqrt(settings.width)),
+    drawn = [
+        scale * torch.randn(networks, settings.width, n, generator=generator),
+        torch.zeros(networks, settings.width),
+        torch.randn(networks, settings.classes, settings.width, generator=generator) / math.sqrt(settings.width),
     ]
-    parameters[2].requires_grad_()
+    parameters = [part.to(device).requires_grad_() for part in drawn]
     optimizer = torch.optim.AdamW(parameters, lr=1e-3, weight_decay=1e-2)
     train, test = slice(0, settings.samples), slice(settings.samples, None)
 
@@ -216,7 +218,7 @@ def subspace_barriers(settings: SubspaceSettings, seed: int) -> Outcomes:
         return hidden @ weights[2].mT
 
     for _ in range(settings.epochs):
-        order = torch.rand(networks, settings.samples, generator=generator).argsort(1)
+        order = torch.rand(networks, settings.samples, generator=generator).argsort(1).to(device)
         for rows in torch.split(order, 100, dim=1):
             optimizer.zero_grad()
             outputs = logits(parameters, x[train][rows])

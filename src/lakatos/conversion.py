@@ -1,7 +1,8 @@
 """Plain data into the fields of an instance class and back.
 
-The annotations of the instance class, a frozen dataclass, say what is valid: ``bool``, ``int``, ``str``, ``Fraction``, string
-enumerations, ``Literal``, ``Array``, unions with each other and None, tuples, mappings with text keys, nested dataclasses.
+The annotations of the instance class, a frozen dataclass, say what is valid: ``bool``, ``int``, ``str``, ``Fraction``,
+``float``, string enumerations, ``Literal``, ``Array``, unions with each other and None, tuples, mappings with text keys,
+nested dataclasses. Settings of experiments have floats; instances of theorems have none, since their numbers are exact.
 """
 
 from __future__ import annotations
@@ -166,6 +167,8 @@ def _converted(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) -> A
         return _record(value, hint, path, arrays)
     if hint is Fraction:
         return _fraction(value, path)
+    if hint is float:
+        return _float(value, path)
     if hint in _SCALARS:
         if _SCALARS[hint](value):
             return operator.index(value) if hint is int else value
@@ -192,6 +195,13 @@ def _fraction(value: Any, path: FieldPath) -> Fraction:
         return exact(value, _dotted(path))
     except InputError as error:
         raise _FieldError(str(error), len(path)) from None
+
+
+def _float(value: Any, path: FieldPath) -> float:
+    try:
+        return float(_fraction(value, path))
+    except OverflowError:
+        raise _misfit(value, float, path, "beyond the range of floats") from None
 
 
 def _array(value: Any, path: FieldPath, arrays: ArrayFolder) -> Array:
@@ -278,6 +288,7 @@ _DESCRIPTIONS: dict[Any, str] = {
     int: "an integer",
     str: "a text",
     Fraction: "a number (an integer, a decimal or a string 'p/q')",
+    float: "a number (an integer, a decimal or a string 'p/q')",
     Array: "an array (nested lists of numbers, or { file = …, key = … })",
     Any: "a value",
 }

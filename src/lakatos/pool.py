@@ -25,12 +25,14 @@ from typing import Generic, TypeAlias, TypeVar
 
 from .core import InputError, InternalError, Reason, Undecided
 
-__all__ = ["Done", "Ending", "Failed", "Lost", "run"]
+__all__ = ["READY", "Done", "Ending", "Failed", "Lost", "Worker", "run"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_READY = b"ready"
+READY = b"ready"
+"""What a worker sends before it takes its first item."""
+
 _KILLED = -9
 _PAST_DEADLINE = 0.01  # seconds added to a wait so that the deadline has surely passed when it ends
 
@@ -136,7 +138,7 @@ class _Pool(Generic[T, R]):
         self.on_end = on_end
         self.pending = deque(range(len(items)))
         self.endings: dict[int, Ending[R]] = {}
-        self.workers: list[_Worker] = []
+        self.workers: list[Worker] = []
 
     def run(self) -> list[Ending[R]]:
         context = multiprocessing.get_context("spawn")
@@ -144,7 +146,7 @@ class _Pool(Generic[T, R]):
             while len(self.endings) < len(self.items):
                 open_items = len(self.items) - len(self.endings)
                 while len(self.workers) < min(self.processes, open_items):
-                    self.workers.append(_Worker(context, self.task, self.processes))
+                    self.workers.append(Worker(context, self.task, self.processes))
                 self._listen()
                 self._enforce_limit()
         finally:
@@ -162,7 +164,7 @@ class _Pool(Generic[T, R]):
             except (EOFError, OSError):
                 self._bury(worker)
                 continue
-            if message != _READY:
+            if message != READY:
                 self._finish(worker, message)
             if self.pending:
                 worker.take(self.pending.popleft(), self.items)
@@ -176,7 +178,7 @@ class _Pool(Generic[T, R]):
             explanation = f"no answer within the time limit of {self.limit:g} s"
             self._finish(worker, Lost(Reason.TIMEOUT, explanation, now - worker.began))
 
-    def _bury(self, worker: _Worker) -> None:
+    def _bury(self, worker: Worker) -> None:
         """Account for a worker that died by itself: the kernel kills with signal 9 when memory runs out."""
         self._dismiss(worker)
         code = worker.process.exitcode
@@ -189,19 +191,25 @@ class _Pool(Generic[T, R]):
         else:
             self._finish(worker, Failed(f"the worker process died with status {code}", is_bad_input=False))
 
-    def _finish(self, worker: _Worker, ending: Ending[R]) -> None:
+    def _finish(self, worker: Worker, ending: Ending[R]) -> None:
         assert worker.index is not None
         index, worker.index, worker.began = worker.index, None, math.inf
         self.endings[index] = ending
         self.on_end(index, ending)
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: Worker) -> None:
         self.workers.remove(worker)
         worker.kill()
 
 
-class _Worker:
-    """A spawned process that answers items one at a time over a pipe."""
+class Worker:
+    """A spawned process that answers items one at a time over `connection`: first `READY`, then an `Ending` for each.
+
+    Parameters
+    ----------
+    processes : int
+        How many processes share the cores: numerical libraries get that share of threads.
+    """
 
     def __init__(self, context: SpawnContext, task: Callable[[T], R], processes: int) -> None:
         self.connection, other_end = context.Pipe()
@@ -229,7 +237,7 @@ def _serve(connection: Connection, task: Callable[[T], R]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # compiled code that prints must not reach the data on standard output either
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    connection.send(_READY)
+    connection.send(READY)
     while True:
         try:
             item = connection.recv()
