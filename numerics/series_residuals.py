@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from torch import Tensor
 
@@ -16,6 +17,8 @@ __all__ = ["Network", "residual_orders"]
 
 _HALVINGS = 16
 _LEAST_POINTS = 5
+_SETTLING = 0.75  # of the change before: it is halved where the next term is the only error
+_SETTLED = 1e-3
 _CLEAR = 1e4 * 2.0**-52  # residuals above this, relative to the terms, are no rounding
 
 
@@ -60,7 +63,8 @@ def residual_orders(network: Network, orders: Sequence[int]) -> dict[int, Interv
     """Return for each k the order in t of F(θ − ηtv) − F(θ) − Σ_{1 ≤ d ≤ k} (−t)^d C_{0,d}, for t halved again and again.
 
     The true step moves the weights; the terms are closed forms. The order is that of the last halving before rounding shows,
-    and its error three times how much it differs from the one before. NaN if fewer than five residuals are clear of rounding.
+    and its error three times how much it differs from the one before. NaN where fewer than five residuals are clear of
+    rounding, or their ratios do not settle.
     """
     top = max(orders)
     found = network.closed_form().correlations([(0, d) for d in range(top + 1)])
@@ -75,14 +79,22 @@ def residual_orders(network: Network, orders: Sequence[int]) -> dict[int, Interv
     result = {}
     for k in orders:
         residuals = [
-            abs(change - math.fsum((-t) ** d * terms[d] for d in range(1, k + 1)))
+            change - math.fsum((-t) ** d * terms[d] for d in range(1, k + 1))
             for t, change in zip(steps, moved, strict=True)
         ]
-        count = next((j for j, r in enumerate(residuals) if not r > _CLEAR * scale), len(residuals))
-        if count < _LEAST_POINTS:
-            result[k] = Interval(math.nan, math.nan)
-            continue
-        logs = [math.log2(r) for r in residuals[:count]]
-        last, before = logs[-2] - logs[-1], logs[-3] - logs[-2]
-        result[k] = Interval(last, 3 * abs(last - before))
+        result[k] = _last_order(residuals, _CLEAR * scale)
     return result
+
+
+def _last_order(residuals: Sequence[float], least: float) -> Interval:
+    """Return the binary logarithm of the last ratio of residuals larger than `least`, if the ratios settle."""
+    count = next((j for j, r in enumerate(residuals) if not abs(r) > least), len(residuals))
+    clear = residuals[:count]
+    # Before a change of sign two terms cancel, and the leading one does not lead yet.
+    start = max((j for j in range(1, count) if (clear[j] > 0) != (clear[j - 1] > 0)), default=0)
+    logs = [math.log2(abs(r)) for r in clear[start:]]
+    orders = [before - after for before, after in pairwise(logs)]
+    changes = [abs(after - before) for before, after in pairwise(orders)]
+    if len(logs) < _LEAST_POINTS or changes[-1] > max(_SETTLING * changes[-2], _SETTLED):
+        return Interval(math.nan, math.nan)
+    return Interval(orders[-1], 3 * changes[-1])
