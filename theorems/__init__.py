@@ -84,6 +84,7 @@ NAMES: tuple[str, ...] = (
     "no_new_law_of_equal_gradient_spans",
     "classical_laws_of_layers",
     "momentum_laws_eq_rotation_charges",
+    "sign_flow_law_count",
     "lift_group_eq_product_over_types",
     "averaged_gradient_span_eq_orbit_sums",
     "no_new_law_of_nonpolynomial_margin_loss",

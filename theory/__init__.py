@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from . import range_laws as range_laws
     from . import realization as realization
     from . import separation as separation
+    from . import sign_flow as sign_flow
     from . import steps as steps
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "range_laws",
     "realization",
     "separation",
+    "sign_flow",
     "steps",
 ]
 
