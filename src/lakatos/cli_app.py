@@ -17,7 +17,7 @@ from .cli_boundary import guarded
 
 __all__ = ["COMMANDS", "app"]
 
-COMMANDS = ("verify", "check", "connectivity", "identify", "laws", "prune", "refute", "sweep", "list", "show")
+COMMANDS = ("verify", "check", "connectivity", "identify", "laws", "prune", "refute", "sweep", "plot", "list", "show")
 
 app = typer.Typer(
     help="Verify deep-learning theorems on concrete instances, with evidence another program can check.",
