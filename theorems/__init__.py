@@ -78,6 +78,7 @@ NAMES: tuple[str, ...] = (
     "displaced_hypothesis_eq_correlation_series",
     "deviation_le_certificate",
     "network_deviation_le_certificate",
+    "training_linear_of_weakly_correlated",
     "law_count_eq_dim_minus_lie_rank",
     "linear_model_law_count",
     "new_law_count_ge_grassmannian_dim",

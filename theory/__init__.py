@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from . import directions as directions
     from . import exact_matrices as exact_matrices
     from . import flows as flows
+    from . import gaussian_constants as gaussian_constants
+    from . import gaussian_quadrature as gaussian_quadrature
     from . import jacobians as jacobians
     from . import known_laws as known_laws
     from . import laplacian as laplacian
@@ -50,6 +52,8 @@ __all__ = [
     "directions",
     "exact_matrices",
     "flows",
+    "gaussian_constants",
+    "gaussian_quadrature",
     "jacobians",
     "known_laws",
     "laplacian",

@@ -30,6 +30,7 @@ from lakatos._checker_orbits import check_orbit_ranks
 from lakatos._checker_paths import check_different_components, check_path, check_rescaling
 from lakatos._checker_reading import Invalid, number, record, sequence, show
 from lakatos._checker_sets import Fact, check_empty, check_point
+from lakatos._checker_signs import check_sign_flow
 
 __all__ = ["CHECKS", "Fact", "Invalid", "check_certificate", "check_result", "main"]
 
@@ -41,6 +42,7 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "law_count": check_law_count,
     "lift_group": check_lift_group,
     "orbit_ranks": check_orbit_ranks,
+    "sign_flow": check_sign_flow,
     "jacobian_rank": check_rank,
     "singular_point": check_singular_point,
     "no_singular_point": check_no_singular_point,
