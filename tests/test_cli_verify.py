@@ -191,7 +191,8 @@ def test_files_for_browsers_and_services(folder: Path) -> None:
     assert "&lt;b&gt; &amp; &#x27;quotes&#x27;" in page
     assert "7 ± 0.25 is measured" in page
     assert "<b>" not in page
-    assert "http" not in page
+    assert "http:" not in page
+    assert "https:" not in page
     suite = ElementTree.parse(folder / "suite.xml").getroot()
     assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
         "tests": "3",

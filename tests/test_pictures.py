@@ -114,7 +114,7 @@ def marked(result: Connectivity, color: str) -> int:
 
 
 @given(balanced_dags(max_hidden=5, max_edges=12))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_every_locked_weight_and_no_other_is_drawn_as_such(fields: dict[str, Any]) -> None:
     result = connectivity(Network.from_edges(**fields))
     style = Style()

@@ -40,6 +40,7 @@ class _Question:
     rescale: tuple[str, Path] | None = None
     certificate: bool = False
     picture: str | None = None
+    html: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class _Answer:
     explanation: Explanation
     certificate_file: dict[str, Any] | None
     picture: bytes | None
+    page: str | None
 
 
 def command(
@@ -85,6 +87,9 @@ def command(
             help="Draw the network with its locked weights: .svg, .png or .pdf. Needs matplotlib (extra plot)."
         ),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page for browsers: verdict, remedies, picture, certificate.")
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(min=0.001, help="Seconds; then the answer is undecided.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
@@ -119,6 +124,7 @@ def command(
         None if rescale is None or output is None else (rescale, output),
         certificate is not None,
         None if picture is None else picture.suffix.lower(),
+        html is not None,
     )
     (ending,) = run(_answer, [question], time_limit=time_limit)
     match ending:
@@ -134,6 +140,8 @@ def command(
                 write_atomically(certificate, json.dumps(answer.certificate_file, ensure_ascii=False) + "\n")
             if picture is not None and answer.picture is not None:
                 write_atomically(picture, answer.picture)
+            if html is not None and answer.page is not None:
+                write_atomically(html, answer.page)
             if as_json:
                 print_json(answer.data)
             else:
@@ -145,6 +153,7 @@ def _answer(question: _Question) -> _Answer:
     from .graphs.connectivity import connectivity
     from .graphs.words import explain
     from .networks import read_network
+    from .page_connectivity import LARGEST_EMBEDDED, connectivity_page
 
     began = time.perf_counter()
     change = None if question.rescale is None else _rescaled(question, *question.rescale)
@@ -154,7 +163,8 @@ def _answer(question: _Question) -> _Answer:
         else change.network
     )
     result = connectivity(network)
-    certificate_file = certified(result, write=question.certificate)
+    embedded = question.html and network.edge_count <= LARGEST_EMBEDDED
+    certificate_file = certified(result, write=question.certificate or embedded)
     findings = _findings(question, result)
     status = EMPTY if result.connected is None else CONNECTED if result.connected else DISCONNECTED
     data = connectivity_json(result, time.perf_counter() - began)
@@ -164,7 +174,11 @@ def _answer(question: _Question) -> _Answer:
         data["rescaled"] = change.to_json()
         explanation = replace(explanation, before=(change.sentence, *explanation.before))
     explanation = replace(explanation, after=(*explanation.after, *(finding.sentence for finding in findings)))
-    return _Answer(status, data, explanation, certificate_file, _picture(question, result))
+    page = None
+    if question.html:
+        given = certificate_file if embedded else None
+        page = connectivity_page(result, explain(result), question.network, findings=findings, certificate_file=given)
+    return _Answer(status, data, explanation, certificate_file, _picture(question, result), page)
 
 
 def _picture(question: _Question, result: Connectivity) -> bytes | None:

@@ -44,7 +44,7 @@ def command(
     from .networks import read_module
     from .numerics.barriers import BARRIERS
     from .numerics.identification import identification
-    from .report_identify import identification_json, identification_page, print_identification
+    from .report_identify import identification_json, print_identification
     from .results import write_atomically
 
     if support not in ("linear", "affine"):
@@ -64,6 +64,8 @@ def command(
         batch_norm="reestimate" if batch_norm == "reestimate" else "refuse",
     )
     if html is not None:
+        from .page_identify import identification_page
+
         write_atomically(html, identification_page(found, BARRIERS[found.unaligned.definition]))
     if as_json:
         print_json(identification_json(found))
