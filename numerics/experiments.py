@@ -7,23 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from ..core import InputError
 from .barriers import BarrierName
-from .masked import Asymmetry, draw_fixed
+from .masked import Asymmetry
+from .masked_batches import FixedLayer, MlpShape, Optimizer, Part, drawn_layers
+from .paired_mlps import segments, trained_pairs
+from .realization import realization_costs, swap_costs
 
 __all__ = [
     "CoherenceSettings",
+    "DigitsSettings",
     "Outcomes",
     "SubspaceSettings",
     "coherence_barriers",
+    "digits_barriers",
     "subspace_barriers",
 ]
-
-_POINTS = 21
 
 
 @dataclass(frozen=True)
@@ -95,32 +98,27 @@ def coherence_barriers(settings: CoherenceSettings, seed: int, *, device: str = 
     generator = torch.Generator().manual_seed(seed)
     embedding = _embedding(settings, generator).to(device)
     n, width, networks = 2 * settings.copies, settings.width, 2 * settings.pairs
-    D = torch.bernoulli(torch.full((width, n), settings.keep), generator=generator).to(device)
+    D = torch.bernoulli(torch.full((n, width), settings.keep), generator=generator).to(device)
     z = torch.randn(settings.samples, 2, generator=generator).to(device)
     z_test = torch.randn(2048, 2, generator=generator).to(device)
-    W = (0.05 * torch.randn(networks, width, n, generator=generator)).to(device).requires_grad_()
-    b = torch.zeros(networks, width, device=device, requires_grad=True)
-    optimizer = torch.optim.AdamW(
-        [{"params": [W], "weight_decay": 1e-2}, {"params": [b], "weight_decay": 0.0}], lr=1e-2
-    )
+    layer = FixedLayer(torch.zeros_like(D), D)
+    W = (D * (0.05 * torch.randn(networks, n, width, generator=generator)).to(device)).requires_grad_()
+    b = torch.zeros(networks, 1, width, device=device, requires_grad=True)
+    optimizer = Optimizer([Part(W, layer), Part(b, decays=False)], rate=1e-2, decay=1e-2)
     inputs, targets = z @ embedding.T, torch.relu(z.sum(1))
     for _ in range(settings.epochs):
         order = torch.rand(networks, settings.samples, generator=generator).argsort(1).to(device)
         for rows in torch.split(order, 512, dim=1):
-            optimizer.zero_grad()
-            outputs = _student(W * D, b, inputs[rows])
-            _descend(((outputs - targets[rows]) ** 2).mean(1).sum())
-            optimizer.step()
+            optimizer.step((_student(W, b, inputs[rows]) - targets[rows]).square().mean(1))
     with torch.no_grad():
         x, y = (z_test @ embedding.T).expand(settings.pairs, -1, -1), torch.relu(z_test.sum(1))
 
         def loss(t: float) -> Tensor:
-            mixed = ((1 - t) * part[0::2] + t * part[1::2] for part in (W, b))
-            weights, biases = mixed
-            return ((_student(weights * D, biases, x) - y) ** 2).mean(1)
+            weights, biases = (torch.lerp(part[0::2], part[1::2], t) for part in (W, b))
+            return (_student(weights, biases, x) - y).square().mean(1)
 
         start, middle, end = loss(0.0), loss(0.5), loss(1.0)
-        eigenvalues = torch.linalg.eigvalsh(torch.einsum("lk,wl,lj->wkj", embedding, D, embedding))
+        eigenvalues = torch.linalg.eigvalsh(torch.einsum("lk,lw,lj->wkj", embedding, D, embedding))
     return Outcomes(
         tuple((middle - torch.maximum(start, end)).tolist()),
         tuple(((start + end) / 2).tolist()),
@@ -135,13 +133,8 @@ def coherence_barriers(settings: CoherenceSettings, seed: int, *, device: str = 
     )
 
 
-def _descend(loss: Tensor) -> None:
-    """Accumulate gradients of the sum over networks, whose parameters are their own."""
-    torch.autograd.backward(loss)
-
-
 def _student(weights: Tensor, biases: Tensor, inputs: Tensor) -> Tensor:
-    return torch.relu(torch.baddbmm(biases[:, None], inputs, weights.mT)).sum(-1)
+    return torch.relu(torch.baddbmm(biases, inputs, weights)).sum(-1)
 
 
 def _embedding(settings: CoherenceSettings, generator: torch.Generator) -> Tensor:
@@ -156,7 +149,7 @@ def _embedding(settings: CoherenceSettings, generator: torch.Generator) -> Tenso
 
 @dataclass(frozen=True)
 class SubspaceSettings:
-    """A Gaussian mixture in a random subspace, and pairs of ReLU networks with one hidden layer.
+    """A Gaussian mixture in a random subspace, and pairs of ReLU networks.
 
     Parameters
     ----------
@@ -164,18 +157,29 @@ class SubspaceSettings:
         k, n and the number of classes.
     separation : float
         Standard deviation of the class means, in units of the spread within a class.
+    rotated : bool
+        Within a class the spread along k directions, drawn for each class, is that of k standard normal numbers, which all
+        classes share; otherwise it is 1 in every direction.
     kind, sigma, fixed_share : str, float, float
-        Of the fixed weights; ``w_asymmetric`` with sigma 0 is the control.
+        Of the fixed weights of hidden layers; ``w_asymmetric`` with sigma 0 is the control.
+    width, hidden : int
+        Neurons of a hidden layer, and how many of these there are.
+    layer_norm : bool
+        Pre-activations are normalized.
+    pairs, epochs, samples : int
     """
 
     dimension: int = 8
     inputs: int = 128
     classes: int = 10
     separation: float = 3.0
+    rotated: bool = False
     kind: Asymmetry = "w_asymmetric"
     sigma: float = 1.0
     fixed_share: float = 0.125
     width: int = 64
+    hidden: int = 1
+    layer_norm: bool = False
     pairs: int = 4
     epochs: int = 20
     samples: int = 4000
@@ -183,7 +187,7 @@ class SubspaceSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.dimension <= self.inputs:
             raise InputError(f"dimension={self.dimension!r}: 1 to inputs={self.inputs!r} is needed")
-        if min(self.classes, self.width, self.pairs, self.epochs, self.samples) < 1:
+        if min(self.classes, self.width, self.hidden, self.pairs, self.epochs, self.samples) < 1:
             raise InputError(f"{self!r}: positive sizes are needed")
 
 
@@ -193,36 +197,89 @@ def subspace_barriers(settings: SubspaceSettings, seed: int, *, device: str = "c
     AdamW, learning rate 1e−3, weight decay 1e−2, batches of 100; accuracy on 2000 new samples at 21 points.
     """
     generator = torch.Generator().manual_seed(seed)
-    k, n, networks = settings.dimension, settings.inputs, 2 * settings.pairs
+    k, n = settings.dimension, settings.inputs
     U = torch.linalg.qr(torch.randn(n, k, generator=generator))[0]
     means = settings.separation * torch.randn(settings.classes, k, generator=generator)
     total = settings.samples + 2000
     classes = torch.randint(settings.classes, (total,), generator=generator)
-    x = ((means[classes] + torch.randn(total, k, generator=generator)) @ U.T).to(device)
-    classes = classes.to(device)
+    x = (means[classes] + torch.randn(total, k, generator=generator)) @ U.T
+    barriers, ends = _accuracy_drops(settings, x, classes, settings.samples, settings.classes, generator, seed, device)
+    return Outcomes(barriers, ends, "relative_accuracy", "accuracy", {"coherence": float((U**2).sum(1).max())})
+
+
+@dataclass(frozen=True)
+class DigitsSettings:
+    """Pairs of ReLU networks with one hidden layer on the digits of scikit-learn (1400 training images, 397 for testing).
+
+    Parameters
+    ----------
+    kind, sigma, fixed_share : str, float, float
+        Of the fixed weights; ``w_asymmetric`` with sigma 0 is the control.
+    """
+
+    kind: Asymmetry = "w_asymmetric"
+    sigma: float = 1.0
+    fixed_share: float = 0.125
+    width: int = 64
+    pairs: int = 4
+    epochs: int = 30
+
+    def __post_init__(self) -> None:
+        if min(self.width, self.pairs, self.epochs) < 1:
+            raise InputError(f"{self!r}: positive sizes are needed")
+
+
+def digits_barriers(settings: DigitsSettings, seed: int, *, device: str = "cpu") -> Outcomes:
+    """Return the drop of accuracy as `subspace_barriers`, on images whose dimension and coherence are their own.
+
+    Raises
+    ------
+    InputError
+        If scikit-learn is not installed.
+    """
+    from .datasets import digits
+
+    images, classes = digits()
+    generator = torch.Generator().manual_seed(seed)
+    barriers, ends = _accuracy_drops(settings, images.float(), classes, 1400, 10, generator, seed, device)
+    return Outcomes(barriers, ends, "relative_accuracy", "accuracy", {})
+
+
+def _accuracy_drops(
+    settings: SubspaceSettings | DigitsSettings,
+    x: Tensor,
+    labels: Tensor,
+    training: int,
+    outputs: int,
+    generator: torch.Generator,
+    seed: int,
+    device: str,
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return barriers and mean accuracies at the ends of pairs trained on the first `training` rows, tested on the others."""
+    n, networks = x.shape[1], 2 * settings.pairs
+    x, classes = x.to(device), labels.to(device)
     entries = round(settings.fixed_share * n)
     F, D = draw_fixed((settings.width, n), settings.kind, fixed_entries=entries, sigma=settings.sigma, seed=seed)
     F, D = F.float().to(device), D.float().to(device)
-    scale = 1 / math.sqrt(n)
     drawn = [
-        scale * torch.randn(networks, settings.width, n, generator=generator),
+        torch.randn(networks, settings.width, n, generator=generator) / math.sqrt(n),
         torch.zeros(networks, settings.width),
-        torch.randn(networks, settings.classes, settings.width, generator=generator) / math.sqrt(settings.width),
+        torch.randn(networks, outputs, settings.width, generator=generator) / math.sqrt(settings.width),
     ]
     parameters = [part.to(device).requires_grad_() for part in drawn]
     optimizer = torch.optim.AdamW(parameters, lr=1e-3, weight_decay=1e-2)
-    train, test = slice(0, settings.samples), slice(settings.samples, None)
+    train, test = slice(0, training), slice(training, None)
 
     def logits(weights: list[Tensor], rows: Tensor) -> Tensor:
         hidden = torch.relu(torch.baddbmm(weights[1][:, None], rows, (F + D * weights[0]).mT))
         return hidden @ weights[2].mT
 
     for _ in range(settings.epochs):
-        order = torch.rand(networks, settings.samples, generator=generator).argsort(1).to(device)
+        order = torch.rand(networks, training, generator=generator).argsort(1).to(device)
         for rows in torch.split(order, 100, dim=1):
             optimizer.zero_grad()
-            outputs = logits(parameters, x[train][rows])
-            _descend(networks * functional.cross_entropy(outputs.flatten(0, 1), classes[train][rows].flatten()))
+            found = logits(parameters, x[train][rows])
+            _descend(networks * functional.cross_entropy(found.flatten(0, 1), classes[train][rows].flatten()))
             optimizer.step()
     with torch.no_grad():
         rows = x[test].expand(settings.pairs, -1, -1)
@@ -232,10 +289,5 @@ def subspace_barriers(settings: SubspaceSettings, seed: int, *, device: str = "c
             curve.append((logits(mixed, rows).argmax(-1) == classes[test]).double().mean(1))
     accuracy = torch.stack(curve)
     best = torch.maximum(accuracy[0], accuracy[-1])
-    return Outcomes(
-        tuple((100 * (accuracy.min(0).values - best) / best).tolist()),
-        tuple(((accuracy[0] + accuracy[-1]) / 2).tolist()),
-        "relative_accuracy",
-        "accuracy",
-        {"coherence": float((U**2).sum(1).max())},
-    )
+    drops = 100 * (accuracy.min(0).values - best) / best
+    return tuple(drops.tolist()), tuple(((accuracy[0] + accuracy[-1]) / 2).tolist())
