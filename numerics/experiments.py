@@ -20,13 +20,13 @@ from .realization import realization_costs, swap_costs
 
 __all__ = [
     "CoherenceSettings",
-    "DigitsSettings",
     "Outcomes",
     "SubspaceSettings",
     "coherence_barriers",
-    "digits_barriers",
     "subspace_barriers",
 ]
+
+_TEST_SAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -194,100 +194,59 @@ class SubspaceSettings:
 def subspace_barriers(settings: SubspaceSettings, seed: int, *, device: str = "cpu") -> Outcomes:
     """Return the drop of accuracy along the segment between networks that share fixed weights and differ in initialization.
 
-    AdamW, learning rate 1e−3, weight decay 1e−2, batches of 100; accuracy on 2000 new samples at 21 points.
+    AdamW, learning rate 1e−3, weight decay 1e−2, batches of 100; accuracy on 2000 new samples at 21 points. The outputs have
+    no fixed weights. Notes, on the first layer of the first network: ``center_dominance``, the median of ‖ε‖/‖v‖ of neurons;
+    of the signed roots of all swap costs the extremes, the 10 %, 50 % and 90 % points (``swap_10``, …), and how many are
+    negative.
     """
     generator = torch.Generator().manual_seed(seed)
     k, n = settings.dimension, settings.inputs
     U = torch.linalg.qr(torch.randn(n, k, generator=generator))[0]
+    z, classes = _mixture(settings, generator)
+    x, classes = (z @ U.T).to(device), classes.to(device)
+    train, test = ((x[rows], classes[rows]) for rows in (slice(settings.samples), slice(settings.samples, None)))
+    shape = MlpShape((n, *[settings.width] * settings.hidden, settings.classes), "relu", settings.layer_norm)
+    shares, sigmas = ([one] * settings.hidden + [0.0] for one in (settings.fixed_share, settings.sigma))
+    layers = drawn_layers(shape, settings.kind, shares, sigmas, seed, device)
+    first, second = trained_pairs(
+        shape, layers, train, pairs=settings.pairs, epochs=settings.epochs, batch=100, generator=generator
+    )
+    found = segments(shape, first, second, test)
+    return Outcomes(
+        found.barriers("relative_accuracy"),
+        found.end_accuracies,
+        "relative_accuracy",
+        "accuracy",
+        {"coherence": float((U**2).sum(1).max()), **_swap_notes(U, layers[0], first[0][0][0])},
+    )
+
+
+def _mixture(settings: SubspaceSettings, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return latent coordinates (N + 2000, k) and classes."""
+    k, total = settings.dimension, settings.samples + 2000
     means = settings.separation * torch.randn(settings.classes, k, generator=generator)
-    total = settings.samples + 2000
     classes = torch.randint(settings.classes, (total,), generator=generator)
-    x = (means[classes] + torch.randn(total, k, generator=generator)) @ U.T
-    barriers, ends = _accuracy_drops(settings, x, classes, settings.samples, settings.classes, generator, seed, device)
-    return Outcomes(barriers, ends, "relative_accuracy", "accuracy", {"coherence": float((U**2).sum(1).max())})
+    z = torch.randn(total, k, generator=generator)
+    if settings.rotated:
+        scales = torch.randn(k, generator=generator)
+        rotations = torch.linalg.qr(torch.randn(settings.classes, k, k, generator=generator))[0]
+        z = ((scales * z)[:, None] @ rotations[classes].mT)[:, 0]
+    return means[classes] + z, classes
 
 
-@dataclass(frozen=True)
-class DigitsSettings:
-    """Pairs of ReLU networks with one hidden layer on the digits of scikit-learn (1400 training images, 397 for testing).
-
-    Parameters
-    ----------
-    kind, sigma, fixed_share : str, float, float
-        Of the fixed weights; ``w_asymmetric`` with sigma 0 is the control.
-    """
-
-    kind: Asymmetry = "w_asymmetric"
-    sigma: float = 1.0
-    fixed_share: float = 0.125
-    width: int = 64
-    pairs: int = 4
-    epochs: int = 30
-
-    def __post_init__(self) -> None:
-        if min(self.width, self.pairs, self.epochs) < 1:
-            raise InputError(f"{self!r}: positive sizes are needed")
-
-
-def digits_barriers(settings: DigitsSettings, seed: int, *, device: str = "cpu") -> Outcomes:
-    """Return the drop of accuracy as `subspace_barriers`, on images whose dimension and coherence are their own.
-
-    Raises
-    ------
-    InputError
-        If scikit-learn is not installed.
-    """
-    from .datasets import digits
-
-    images, classes = digits()
-    generator = torch.Generator().manual_seed(seed)
-    barriers, ends = _accuracy_drops(settings, images.float(), classes, 1400, 10, generator, seed, device)
-    return Outcomes(barriers, ends, "relative_accuracy", "accuracy", {})
-
-
-def _accuracy_drops(
-    settings: SubspaceSettings | DigitsSettings,
-    x: Tensor,
-    labels: Tensor,
-    training: int,
-    outputs: int,
-    generator: torch.Generator,
-    seed: int,
-    device: str,
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return barriers and mean accuracies at the ends of pairs trained on the first `training` rows, tested on the others."""
-    n, networks = x.shape[1], 2 * settings.pairs
-    x, classes = x.to(device), labels.to(device)
-    entries = round(settings.fixed_share * n)
-    F, D = draw_fixed((settings.width, n), settings.kind, fixed_entries=entries, sigma=settings.sigma, seed=seed)
-    F, D = F.float().to(device), D.float().to(device)
-    drawn = [
-        torch.randn(networks, settings.width, n, generator=generator) / math.sqrt(n),
-        torch.zeros(networks, settings.width),
-        torch.randn(networks, outputs, settings.width, generator=generator) / math.sqrt(settings.width),
-    ]
-    parameters = [part.to(device).requires_grad_() for part in drawn]
-    optimizer = torch.optim.AdamW(parameters, lr=1e-3, weight_decay=1e-2)
-    train, test = slice(0, training), slice(training, None)
-
-    def logits(weights: list[Tensor], rows: Tensor) -> Tensor:
-        hidden = torch.relu(torch.baddbmm(weights[1][:, None], rows, (F + D * weights[0]).mT))
-        return hidden @ weights[2].mT
-
-    for _ in range(settings.epochs):
-        order = torch.rand(networks, training, generator=generator).argsort(1).to(device)
-        for rows in torch.split(order, 100, dim=1):
-            optimizer.zero_grad()
-            found = logits(parameters, x[train][rows])
-            _descend(networks * functional.cross_entropy(found.flatten(0, 1), classes[train][rows].flatten()))
-            optimizer.step()
-    with torch.no_grad():
-        rows = x[test].expand(settings.pairs, -1, -1)
-        curve = []
-        for t in torch.linspace(0, 1, _POINTS).tolist():
-            mixed = [(1 - t) * part[0::2] + t * part[1::2] for part in parameters]
-            curve.append((logits(mixed, rows).argmax(-1) == classes[test]).double().mean(1))
-    accuracy = torch.stack(curve)
-    best = torch.maximum(accuracy[0], accuracy[-1])
-    drops = 100 * (accuracy.min(0).values - best) / best
-    return tuple(drops.tolist()), tuple(((accuracy[0] + accuracy[-1]) / 2).tolist())
+def _swap_notes(U: Tensor, layer: FixedLayer, E: Tensor) -> dict[str, float]:
+    """Return what the swap costs of a layer with effective weights E (n, m) are like."""
+    basis = np.linalg.qr(U.double().numpy())[0]
+    F, D, effective = (x.double().cpu().numpy().T for x in (layer.F, layer.D, E))
+    centers, features = F @ basis, effective @ basis
+    lengths = np.linalg.norm(centers, axis=1)
+    moved = np.linalg.norm(features - centers, axis=1)
+    ratios = np.divide(moved, lengths, out=np.full_like(moved, math.inf), where=lengths > 0)
+    swaps = swap_costs(realization_costs(F, D, basis, features).values)
+    above = swaps[np.triu_indices(len(swaps), 1)]
+    roots = np.sign(above) * np.sqrt(np.abs(above))
+    return {
+        "center_dominance": float(np.median(ratios)),
+        **{f"swap_{p}": float(np.percentile(roots, p, method="nearest")) for p in (0, 10, 50, 90, 100)},
+        "negative_swaps": float((roots < 0).mean()),
+    }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from .experiments import CoherenceSettings, Outcomes, SubspaceSettings, coherence_barriers, subspace_barriers
+from .image_experiments import ImageSettings, image_barriers
 from .registry import Experiment, Row
 
 __all__ = ["EXPERIMENTS", "outcome_row"]
@@ -52,6 +53,12 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "drop of accuracy between networks with fixed weights, on a Gaussian mixture in a random subspace",
         SubspaceSettings,
         _each(subspace_barriers),
+        rounding=0.05,
+    ),
+    "image_barriers": Experiment(
+        "drop of accuracy between networks with fixed weights, aligned and not, on digits or on images in a folder",
+        ImageSettings,
+        _each(image_barriers),
         rounding=0.05,
     ),
 }

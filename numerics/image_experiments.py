@@ -32,11 +32,12 @@ class ImageSettings:
     kind : str
         Of the fixed weights; ``w_asymmetric`` with sigma 0 is the control.
     sigma : float
-        Standard deviation of the fixed weights of every layer, multiplied by its entry of `profile`.
-    profile : tuple of float
-        One factor for each layer, or none for 1 everywhere.
-    shares : tuple of float
-        Of the entries of a row that are fixed, for each layer from the first to the outputs; for w_asymmetric and sparse.
+        Standard deviation of the fixed weights.
+    fixed_share : float
+        Share of the entries of a row that is fixed, for ``w_asymmetric`` and ``sparse``.
+    shares, profile : tuple of float
+        In place of `fixed_share` in all hidden layers and no fixed weights in the outputs: a share for each layer from the
+        first to the outputs, and a factor of `sigma` for each.
     hidden : tuple of int
         Widths of hidden layers.
     activation, layer_norm : str, bool
@@ -49,8 +50,9 @@ class ImageSettings:
     data: str = "digits"
     kind: Asymmetry = "w_asymmetric"
     sigma: float = 1.0
+    fixed_share: float = 0.125
+    shares: tuple[float, ...] = ()
     profile: tuple[float, ...] = ()
-    shares: tuple[float, ...] = (0.125, 0.125, 0.5)
     hidden: tuple[int, ...] = (64, 64)
     activation: Activation = "gelu"
     layer_norm: bool = True
@@ -64,10 +66,9 @@ class ImageSettings:
         if min(self.pairs, self.epochs, self.batch, self.samples, self.test_samples) < 1:
             raise InputError(f"{self!r}: positive sizes are needed")
         depth = len(self.hidden) + 1
-        if len(self.shares) != depth or len(self.profile) not in (0, depth):
-            raise InputError(
-                f"shares={self.shares!r}, profile={self.profile!r}: {depth} entries are needed, one for each layer"
-            )
+        for name, values in (("shares", self.shares), ("profile", self.profile)):
+            if len(values) not in (0, depth):
+                raise InputError(f"{name}={values!r}: {depth} entries are needed, one for each layer, or none")
 
 
 def image_barriers(settings: ImageSettings, seed: int, *, device: str = "cpu") -> Outcomes:
@@ -87,8 +88,11 @@ def image_barriers(settings: ImageSettings, seed: int, *, device: str = "cpu") -
     train, test = ((x.flatten(1).to(device), y.to(device)) for x, y in standardized_images(settings))
     outputs = 1 + int(max(train[1].max(), test[1].max()))
     shape = MlpShape((train[0].shape[1], *settings.hidden, outputs), settings.activation, settings.layer_norm)
-    sigmas = [settings.sigma * factor for factor in settings.profile or (1.0,) * shape.depth]
-    layers = drawn_layers(shape, settings.kind, settings.shares, sigmas, seed, device)
+    hidden = len(settings.hidden)
+    shares = settings.shares or (settings.fixed_share,) * hidden + (0.0,)
+    factors = settings.profile or (1.0,) * hidden + (1.0 if settings.shares else 0.0,)
+    sigmas = [settings.sigma * factor for factor in factors]
+    layers = drawn_layers(shape, settings.kind, shares, sigmas, seed, device)
     first, second = trained_pairs(
         shape,
         layers,

@@ -31,6 +31,7 @@ HOMES: Mapping[str, str] = {
     "penalized_training": "penalty_sweeps",
     "coherence_barriers": "identifiability_sweeps",
     "subspace_barriers": "identifiability_sweeps",
+    "image_barriers": "identifiability_sweeps",
 }
 
 
