@@ -175,6 +175,16 @@ class Connectivity:
 
         return plot(self, ax)
 
+    def _repr_html_(self) -> str:
+        from .notebook import connectivity_html
+
+        return connectivity_html(self)
+
+    def _repr_latex_(self) -> str | None:
+        from .notebook import connectivity_latex
+
+        return connectivity_latex(self)
+
 
 def connectivity(network: Network) -> Connectivity:
     """Return whether the invariant set is connected, its frozen weights and their exact minima, with a certificate.

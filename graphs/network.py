@@ -317,6 +317,11 @@ class Network:
             }
         return fields
 
+    def _repr_html_(self) -> str:
+        from .notebook import network_html
+
+        return network_html(self)
+
     def __repr__(self) -> str:
         return f"Network(nodes={self.node_count}, edges={self.edge_count}, hidden={len(self.hidden_nodes)})"
 

@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("lakatos", "lakatos.graphs", "lakatos.theory", "lakatos.numerics", "lakatos.theorems")
-VOCABULARY = ("lakatos.core", "lakatos.exact", "lakatos._lazy")
+NOTEBOOKS = ("lakatos.markup", "lakatos.notebook", "lakatos.values")  # how records show themselves
+VOCABULARY = ("lakatos.core", "lakatos.exact", "lakatos._lazy", *NOTEBOOKS)
 CHECKER = "checker"
 # Polynomial models are defined once: an exact count and the checker of its certificate have to mean the same vector fields.
 MODELS = tuple(

@@ -1,6 +1,7 @@
 """The vocabulary: instances, claims, certificates, estimates and verdicts.
 
-Everything here is a frozen record without behaviour of its own; nothing here knows any mathematics.
+Everything here is a frozen record without behaviour of its own, but for how it shows itself in notebooks; nothing here knows
+any mathematics.
 """
 
 from __future__ import annotations
@@ -213,6 +214,11 @@ class Derivation:
     latex: str = ""
     settles: tuple[str, ...] = ()
 
+    def _repr_latex_(self) -> str | None:
+        from .notebook import derivation_latex
+
+        return derivation_latex(self)
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -286,6 +292,16 @@ class Verdict:
         if self.expected is None:
             return self.outcome.exit_status == 0
         return self.outcome is self.expected
+
+    def _repr_html_(self) -> str:
+        from .notebook import verdict_html
+
+        return verdict_html(self)
+
+    def _repr_latex_(self) -> str | None:
+        from .notebook import verdict_latex
+
+        return verdict_latex(self)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import groupby
-from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -16,6 +14,7 @@ from rich.text import Text
 
 from .cli import BAD_INPUT, BUG, UNDECIDED
 from .core import Outcome, Verdict
+from .values import value_text
 
 __all__ = ["Entry", "exit_status", "outcome_text", "print_entries", "summary", "surprise", "value_text"]
 
@@ -29,7 +28,6 @@ _STYLES = {
     "internal error": "bold magenta",
 }
 _COLUMNS = (("outcome", 14), ("expected", 12), ("evidence", 11), ("seconds", 7))
-_ENTRIES_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -105,18 +103,6 @@ def _why(verdict: Verdict) -> str:
             return f"measured, not established: {', '.join(measured)}"
         case _:
             return verdict.explanation
-
-
-def value_text(value: Any) -> str:
-    """Return a claimed or measured value as text: exact numbers in full, floats with six digits, long tuples cut."""
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "none"}[value]
-    if isinstance(value, (int, Fraction, str)):
-        return str(value)
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    shown = [value_text(item) for item in value[:_ENTRIES_SHOWN]]
-    return "(" + ", ".join([*shown, *(["…"] if len(value) > len(shown) else [])]) + ")"
 
 
 def summary(entries: Sequence[Entry], *, require_proved: bool = False) -> str:

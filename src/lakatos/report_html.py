@@ -10,7 +10,8 @@ from .core import Judged, Verdict
 from .html_page import download
 from .html_page import page as framed
 from .markup import Html, details, element, heading, join, name, table
-from .report import Entry, exit_status, outcome_text, summary, surprise, value_text
+from .notebook import CLAIM_HEADER, claim_cells
+from .report import Entry, exit_status, outcome_text, summary, surprise
 from .report_plots import error_chart, outcome_bar
 from .results import results_to_json
 
@@ -120,8 +121,7 @@ def _sections(number: int, verdict: Verdict) -> Iterator[Html]:
         yield element("p", verdict.explanation)
     if verdict.claims:
         numbers = {2, 3, 4}
-        header = ("claim", "predicted", "measured", "error", "resolution", "agrees", "established")
-        yield table(header, map(_claim, verdict.claims), label="claims", numbers=numbers, kind="sortable")
+        yield table(CLAIM_HEADER, map(_claim, verdict.claims), label="claims", numbers=numbers, kind="sortable")
     if verdict.hypotheses:
         met = [(item.name, _yes(item.met, "met", "not met"), item.how) for item in verdict.hypotheses]
         yield table(("hypothesis", "", "how it was checked"), met, label="hypotheses")
@@ -152,13 +152,5 @@ def _yes(is_so: bool, yes: str = "yes", no: str = "no") -> Html:
 
 
 def _claim(judged: Judged) -> tuple[str, ...]:
-    claim, estimate = judged.claim, judged.estimate
-    return (
-        claim.quantity,
-        f"{claim.relation} {value_text(claim.value)}",
-        value_text(estimate.value) if estimate else "",
-        f"{estimate.error:.2g}" if estimate else "",
-        f"{claim.resolution:.2g}",
-        "not compared" if judged.agrees is None else _yes(judged.agrees),
-        _yes(judged.established),
-    )
+    *cells, agrees, _ = claim_cells(judged)
+    return (*cells, agrees if judged.agrees is None else _yes(judged.agrees), _yes(judged.established))
