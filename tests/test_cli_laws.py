@@ -137,6 +137,14 @@ def test_modules_are_counted_numerically(modules: str, capsys: pytest.CaptureFix
         (["linear:1,2,4", "--group", "O(4)", "--simulate"], "infinite"),
         (["linear:1,2", "--group", "missing.toml"], "cannot be read"),
         (["linear:1,2", "--input-shape", "a"], "positive integers"),
+        (["linear:1,60", "--group", "S60"], "no finite group, or one of more than 92 elements"),
+        (
+            ["linear:1,2,3", "--group", "C3", "--natural-labels"],
+            "labels of dimensions 3 and 3, but the model has 3 and 1",
+        ),
+        (["linear:2,7", "--group", "C7", "--degree", "6"], "about 11461 MB"),
+        (["relu:1,2,3", "--group", "C3"], "averages are known for"),
+        (["residual:2,2", "--certificate", "/nowhere/out.json"], "/nowhere"),
     ],
     ids=str,
 )
@@ -164,10 +172,41 @@ def test_bad_modules_are_named(
     assert message in err
 
 
-@pytest.mark.parametrize("content", ["inputs = [[[1, 1], [0, 1]]]", "name = 3", "inputs = [", "colour = 1"])
-def test_bad_group_files_are_named(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+SWAP = "inputs = [[[0, 1], [1, 0]]]\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("inputs = [[[1, 1], [0, 1]]]", "generators[0] on inputs: not orthogonal"),
+        ('inputs = [[["3/5", "-4/5"], ["4/5", "3/5"]]]', "no finite group, or one of more than 4000 elements"),
+        ("inputs = [[[0, 1, 0], [1, 0, 0]]]", "generators[0] on inputs: a 2 x 2 matrix"),
+        ("inputs = [[[0, 1], [1, 0]], [[1]]]", "generators[1] on inputs: a 2 x 2 matrix"),
+        ("inputs = [[[0, 0, 1], [1, 0, 0], [0, 1, 0]]]", "acts on 3 coordinates, but there are 2 inputs"),
+        (SWAP + "labels = [[[2]]]", "generators[0] on labels: not orthogonal"),
+        (SWAP + "labels = [[[1]], [[1]]]", "group.labels: 2 matrices for 1 generators"),
+        (SWAP + "labels = [[[0, 1], [1, 0]]]", "labels of dimensions 2 and 2, but the model has 2 and 1"),
+        ("name = 3", "name"),
+        ("inputs = [", "cannot be read"),
+        ("colour = 1", "colour"),
+    ],
+)
+def test_bad_group_files_are_named(
+    content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "group.toml"
     path.write_text(content)
-    status, _, err = run(capsys, "linear:1,2", "--group", str(path))
-    assert status == 2
+    status, out, err = run(capsys, "linear:1,2", "--group", str(path))
+    assert (status, out) == (2, "")
     assert err.startswith("lakatos: error: ")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_degree_that_is_asked_for_is_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    """35 parameters are too many for a search unasked, and nobody is told that there was one."""
+    _, out, _ = run(capsys, "linear:5,7", "--group", "C7")
+    assert "none were searched, see --degree" in out
+    assert "at most 27 new" in out
+    _, out, _ = run(capsys, "linear:5,7", "--group", "C7", "--degree", "1")
+    assert "none were searched" not in out

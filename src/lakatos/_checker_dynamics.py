@@ -91,7 +91,13 @@ def group_action(fields: Mapping[str, Any], labels: int) -> Action:
             one = tuple(tuple(int(i == j) for j in range(labels)) for i in range(labels))
             return Action(tuple((x, one) for x in inputs))
         on_labels = [_matrix(m, f"group.labels[{i}]") for i, m in enumerate(group["labels"])]
+        if len(on_labels) != len(inputs):
+            raise Malformed(
+                f"group.labels: {len(on_labels)} matrices for {len(inputs)} generators on inputs; give one for each"
+            )
         return Action(tuple(zip(inputs, on_labels, strict=True)))
+    except Malformed:
+        raise
     except (ValueError, TypeError, KeyError, IndexError, Invalid) as error:
         raise Malformed(f"group: {error}") from error
 

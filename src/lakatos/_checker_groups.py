@@ -32,6 +32,8 @@ __all__ = [
 LARGEST_GROUP = 4000
 """Most elements a finite group may have that is summed over."""
 
+_MOST_WORK = 20_000_000  # products of entries; listing takes seconds then
+
 Square: TypeAlias = "tuple[tuple[Entry, ...], ...]"
 
 
@@ -132,19 +134,22 @@ def elements(act: Action) -> list[tuple[Square, Square]]:
     Raises
     ------
     ValueError
-        If there are more than `LARGEST_GROUP`: the generators generate no finite group, or too large a one.
+        If there are more than `LARGEST_GROUP`, or fewer but large matrices: the generators generate no finite group, or too
+        large a one.
     """
     if act.lie:
         raise ValueError("a continuous group has no list of elements")
     one = (identity(act.inputs), identity(act.labels))
     found, queue = {one}, [one]
+    largest = min(LARGEST_GROUP, max(64, _MOST_WORK // (act.inputs**3 + act.labels**3)))
     for x, y in queue:
         for gx, gy in act.generators:
             new = (times(gx, x), times(gy, y))
             if new not in found:
-                if len(found) == LARGEST_GROUP:
+                if len(found) == largest:
                     raise ValueError(
-                        f"the generators generate more than {LARGEST_GROUP} matrices, or no finite group at all"
+                        f"group: its generators generate no finite group, or one of more than {largest} elements, "
+                        f"the most that are summed over on {act.inputs} inputs"
                     )
                 found.add(new)
                 queue.append(new)

@@ -40,7 +40,13 @@ def command(
         bool,
         typer.Option("--natural-labels", help="Labels transform like one copy of the inputs; else they are invariant."),
     ] = False,
-    degree: Annotated[int, typer.Option(help="Search polynomial laws up to this degree where needed; 0: none.")] = 2,
+    degree: Annotated[
+        int | None,
+        typer.Option(
+            help="Search polynomial laws up to this degree where the known ones leave the count open; 0: none. "
+            "Default: 2 up to 30 parameters."
+        ),
+    ] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Train a linear net and show how far its laws drift.")
     ] = False,
@@ -141,7 +147,8 @@ def _print(network: str, answer: LawsAnswer, curves: list[DriftCurve]) -> None:
     console.print(f"[bold]{count}[/bold] independent laws among {answer.parameters} parameters ({status})")
     if answer.group is not None:
         new = answer.laws - answer.plain_laws
-        console.print(f"{answer.plain_laws} of all data, {new} new under {escape(answer.group)}")
+        at_most = "" if answer.certified or not answer.exact else "at most "
+        console.print(f"{answer.plain_laws} of all data, {at_most}{new} new under {escape(answer.group)}")
     console.print(f"how: {escape(answer.how)}", soft_wrap=True)
     for tensor in answer.tensors:
         console.print(f"  {escape(tensor)}", soft_wrap=True)

@@ -96,7 +96,7 @@ def laws_of(
     loss: str = "squared",
     group: str | None = None,
     natural_labels: bool = False,
-    degree: int = 2,
+    degree: int | None = None,
     input_shape: Sequence[int] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     seed: int = 0,
@@ -115,8 +115,9 @@ def laws_of(
         Symmetry of the data: a name such as ``C3``, ``S4``, ``Q8``, ``O(4)``, or a TOML file with orthogonal generators.
     natural_labels : bool
         Labels transform by one copy of the natural representation of the group instead of staying invariant.
-    degree : int
-        Polynomial laws are searched up to this degree where known ones do not settle the count.
+    degree : int, optional
+        Polynomial laws are searched up to this degree where known ones do not settle the count; by default 2 for up to 30
+        parameters.
     input_shape : sequence of int, optional
         Of one input of a PyTorch module; by default that of its first linear layer.
 
@@ -129,7 +130,7 @@ def laws_of(
     """
     if loss not in _LOSSES:
         raise InputError(f"loss={loss!r}: choose one of {', '.join(_LOSSES)}")
-    if not 0 <= degree <= 6:
+    if degree is not None and not 0 <= degree <= 6:
         raise InputError(f"degree={degree!r}: a degree from 0 (no search) to 6 is needed")
     if group is not None and loss != "squared":
         raise InputError(
@@ -249,12 +250,19 @@ def _paths(network: Network) -> list[list[int]]:
 
 
 def _exact(
-    model: ModelFields, names: list[str] | None, extra: list[Law], loss: str, group: str | None, degree: int, seed: int
+    model: ModelFields,
+    names: list[str] | None,
+    extra: list[Law],
+    loss: str,
+    group: str | None,
+    degree: int | None,
+    seed: int,
 ) -> LawsAnswer:
     from .theory.law_count import law_count, law_text, model_systems
 
-    dimension = model_systems(model.plain)["plain"].dimension
-    count = law_count(model.plain, extra=extra, degree=degree if dimension <= _SEARCHED else 0, seed=seed)
+    if degree is None:
+        degree = 2 if model_systems(model.plain)["plain"].dimension <= _SEARCHED else 0
+    count = law_count(model.plain, extra=extra, degree=degree, seed=seed)
     main = count.main
     names = names or list(main.system.names)
     plain_texts = {law_text(law, names) for law in count.plain.laws}
@@ -263,6 +271,8 @@ def _exact(
     how = "brackets independent modulo a prime, and as many laws proved as identities of polynomials"
     if not certified:
         how = f"between {main.at_least} and {main.at_most} laws: the rest may be laws that are not polynomial, or none"
+        if not degree:
+            how += "; none were searched, see --degree"
     return LawsAnswer(
         parameters=main.system.dimension,
         loss=loss,
