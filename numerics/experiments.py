@@ -27,7 +27,6 @@ __all__ = [
 ]
 
 _TEST_SAMPLES = 2000
-_PERCENTILES = (0, 10, 50, 90, 100)
 
 
 @dataclass(frozen=True)
