@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import deviation_bounds as deviation_bounds
     from . import directions as directions
     from . import drift as drift
+    from . import ensemble_fields as ensemble_fields
     from . import experiments as experiments
     from . import flow as flow
     from . import forward as forward
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
     from . import integrators as integrators
     from . import jacobians as jacobians
     from . import jets as jets
+    from . import kinks as kinks
     from . import laplacians as laplacians
     from . import law_scout as law_scout
     from . import linear_programs as linear_programs
+    from . import linearization_exponents as linearization_exponents
     from . import linearized_training as linearized_training
     from . import locks as locks
     from . import masked as masked
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from . import nuclear as nuclear
     from . import obstruction_experiments as obstruction_experiments
     from . import one_hidden as one_hidden
+    from . import one_hidden_reference as one_hidden_reference
     from . import orbit_gradients as orbit_gradients
     from . import path_samples as path_samples
     from . import penalized_training as penalized_training
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
     from . import rescaling as rescaling
     from . import separation as separation
     from . import series_residuals as series_residuals
+    from . import stochastic_descent as stochastic_descent
     from . import subspaces as subspaces
     from . import supports as supports
     from . import taylor_mode as taylor_mode
@@ -85,6 +90,7 @@ __all__ = [
     "deviation_bounds",
     "directions",
     "drift",
+    "ensemble_fields",
     "experiments",
     "flow",
     "forward",
@@ -97,9 +103,11 @@ __all__ = [
     "integrators",
     "jacobians",
     "jets",
+    "kinks",
     "laplacians",
     "law_scout",
     "linear_programs",
+    "linearization_exponents",
     "linearized_training",
     "locks",
     "masked",
@@ -112,6 +120,7 @@ __all__ = [
     "nuclear",
     "obstruction_experiments",
     "one_hidden",
+    "one_hidden_reference",
     "orbit_gradients",
     "path_samples",
     "penalized_training",
@@ -127,6 +136,7 @@ __all__ = [
     "rescaling",
     "separation",
     "series_residuals",
+    "stochastic_descent",
     "subspaces",
     "supports",
     "taylor_mode",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import gaussian_constants as gaussian_constants
     from . import gaussian_quadrature as gaussian_quadrature
     from . import jacobians as jacobians
+    from . import kinks as kinks
     from . import known_laws as known_laws
     from . import laplacian as laplacian
     from . import law_count as law_count
@@ -55,6 +56,7 @@ __all__ = [
     "gaussian_constants",
     "gaussian_quadrature",
     "jacobians",
+    "kinks",
     "known_laws",
     "laplacian",
     "law_count",
