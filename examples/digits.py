@@ -20,6 +20,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional
 
+from lakatos.cli_boundary import progress
 from lakatos.numerics.masked import Asymmetry, asymmetric
 
 __all__ = ["additive", "data", "network", "sparse", "standard", "train", "w_asymmetric"]
@@ -74,9 +75,11 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=30)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    for seed, name in ((1, "first"), (2, "second")):
-        trained = train(network(options.kind, seed, sigma=options.sigma), seed, epochs=options.epochs)
-        torch.save(trained.state_dict(), options.folder / f"{name}.pt")
+    with progress("training", 2) as advance:
+        for seed, name in ((1, "first"), (2, "second")):
+            trained = train(network(options.kind, seed, sigma=options.sigma), seed, epochs=options.epochs)
+            torch.save(trained.state_dict(), options.folder / f"{name}.pt")
+            advance()
     inputs, targets = (x[_TRAINING_ROWS:].numpy() for x in data())
     np.savez(options.folder / "digits.npz", x=inputs, y=targets)
 

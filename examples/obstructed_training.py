@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from lakatos.cli_boundary import progress
 from lakatos.numerics.obstruction_experiments import Runs, ToySettings, toy_runs
 
 __all__ = ["figure", "main"]
@@ -22,7 +23,9 @@ _STARTS = (0.3, 0.6, 1.2, 2.0)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the figure; return 0."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    runs = toy_runs([ToySettings(output_weight=start) for start in _STARTS], [0] * len(_STARTS))
+    settings = [ToySettings(output_weight=start) for start in _STARTS]
+    with progress("training", settings[0].steps) as advance:
+        runs = toy_runs(settings, [0] * len(_STARTS), on_step=advance)
     figure(runs).savefig(given[0] if given else "obstructed_training.svg")
     return 0
 

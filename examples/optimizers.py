@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import cycle
 
 from matplotlib.figure import Figure
 
+from lakatos.cli_boundary import progress
 from lakatos.numerics.descent import Method
 from lakatos.numerics.reference import OptimizerRun, optimizer_runs
 
@@ -32,7 +34,11 @@ _STEPS = 800
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, write the figure; return 0."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    runs = optimizer_runs([(method, _STEPS) for method in METHODS])
+    runs = []
+    with progress("training", len(METHODS)) as advance:
+        for method in METHODS:
+            runs += optimizer_runs([(method, _STEPS)])
+            advance()
     sys.stdout.write("method           drift  first-order defect: first step, largest\n")
     for run in runs:
         sys.stdout.write(
@@ -46,10 +52,10 @@ def figure(runs: Sequence[OptimizerRun]) -> Figure:
     """Return the picture: drift of the balances and loss against the number of steps."""
     picture = Figure(figsize=(9, 3.6), layout="constrained")
     drift, loss = picture.subplots(1, 2)
-    for run in runs:
-        style = "-" if run.largest_defect < 1e-9 else "--"
-        drift.plot(run.steps[1:], run.drifts[1:], style, label=run.method.name)
-        loss.plot(run.steps, run.losses, style, label=run.method.name)
+    for run, marker in zip(runs, cycle("osD^vPX*"), strict=False):
+        style = {"linestyle": "-" if run.largest_defect < 1e-9 else "--", "marker": marker, "markevery": 0.13}
+        drift.plot(run.steps[1:], run.drifts[1:], label=run.method.name, markersize=5, **style)
+        loss.plot(run.steps, run.losses, label=run.method.name, markersize=5, **style)
     drift.set(title="largest change of a balance (solid: lawful steps)", yscale="log", xlabel="step")
     loss.set(title="loss", yscale="log", xlabel="step")
     loss.legend(fontsize=8)

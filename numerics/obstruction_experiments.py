@@ -120,7 +120,14 @@ class Runs:
     mean_squares: Tensor
 
 
-def toy_runs(settings: Sequence[ToySettings], seeds: Sequence[int], *, records: int = 120, device: str = "cpu") -> Runs:
+def toy_runs(
+    settings: Sequence[ToySettings],
+    seeds: Sequence[int],
+    *,
+    records: int = 120,
+    device: str = "cpu",
+    on_step: Callable[[], object] = lambda: None,
+) -> Runs:
     """Return the runs of the network with one out-bottleneck, one for each pair of settings and seed.
 
     Parameters
@@ -131,6 +138,8 @@ def toy_runs(settings: Sequence[ToySettings], seeds: Sequence[int], *, records: 
         As many as settings.
     records : int
         About how many steps are recorded.
+    on_step : callable
+        Called after every step, to show how far training is.
 
     Raises
     ------
@@ -147,13 +156,17 @@ def toy_runs(settings: Sequence[ToySettings], seeds: Sequence[int], *, records: 
         weights[6] = one.output_weight
         starts.append(weights)
     method = Method("gd", first.rate)
-    return _runs(
-        TOY_NETWORK, _TOY_TEACHER, torch.stack(data), torch.stack(starts), method, first.steps, records, device
-    )
+    batch = torch.stack(data), torch.stack(starts)
+    return _runs(TOY_NETWORK, _TOY_TEACHER, *batch, method, first.steps, records, device, on_step)
 
 
 def two_neuron_runs(
-    settings: Sequence[NeuronSettings], seeds: Sequence[int], *, records: int = 120, device: str = "cpu"
+    settings: Sequence[NeuronSettings],
+    seeds: Sequence[int],
+    *,
+    records: int = 120,
+    device: str = "cpu",
+    on_step: Callable[[], object] = lambda: None,
 ) -> Runs:
     """Return the runs of the network with two hidden neurons, one for each pair of settings and seed.
 
@@ -167,7 +180,7 @@ def two_neuron_runs(
         data.append(torch.randn(first.samples, 2, generator=generator, dtype=torch.float64))
     starts = torch.stack([neuron_start(one.start) for one in settings])
     method, steps = Method("gd", first.rate), round(first.time / first.rate)
-    return _runs(TWO_NEURONS, _TWO_NEURON_TEACHER, torch.stack(data), starts, method, steps, records, device)
+    return _runs(TWO_NEURONS, _TWO_NEURON_TEACHER, torch.stack(data), starts, method, steps, records, device, on_step)
 
 
 def neuron_start(start: Start) -> Tensor:
@@ -188,6 +201,7 @@ def _runs(
     steps: int,
     records: int,
     device: str,
+    on_step: Callable[[], object],
 ) -> Runs:
     function = NetworkFunction(network, "relu", device)
     data, starts = data.to(device), starts.to(device)
@@ -205,6 +219,7 @@ def _runs(
             kept.append(step.index)
             losses.append(objective.value_and_gradient(step.after)[0])
             snapshots.append(step.after)
+        on_step()
     recorded = torch.stack(snapshots, 1)
     return Runs(
         steps=tuple(kept),

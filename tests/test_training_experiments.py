@@ -55,7 +55,9 @@ def test_penalties_disconnect_neurons(penalty: str) -> None:
 def test_frozen_scheme_disconnects_neurons_too() -> None:
     train, test = clouds()
     settings = PenaltySettings((6,), "nuclear", 0.02, rate=0.01, steps=800, refresh=10)
-    assert penalized_run(train, test, settings, 0, records=1).defect >= 3
+    largest, *others = penalized_run(train, test, settings, 0, records=1).pruning.disconnection.singular_values
+    # Where the gap lies among small values depends on rounding: weights frozen for ten steps jitter about zero.
+    assert sum(value < 0.1 * largest for value in others) == 4
 
 
 def test_no_penalty_disconnects_nothing() -> None:
