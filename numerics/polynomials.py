@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .forward_mode import grad, jvp
 
-__all__ = ["Function", "Terms", "as_matrix", "as_vector", "derivative_along", "gradient", "polynomial"]
+__all__ = ["Function", "Terms", "along", "as_matrix", "as_vector", "derivative_along", "gradient", "polynomial"]
 
 Function: TypeAlias = Callable[[Tensor], Tensor]
 Terms: TypeAlias = Sequence[tuple[Fraction, tuple[int, ...]]]
@@ -51,15 +51,20 @@ def gradient(function: Function, theta: Tensor) -> Tensor:
     return slopes
 
 
-def derivative_along(function: Function, theta: Tensor, vectors: Sequence[Tensor]) -> float:
-    """Return ∇^k F(θ)(v_1, …, v_k) for fixed vectors (P,), k evaluations deep."""
+def along(function: Function, vectors: Sequence[Tensor]) -> Function:
+    """Return θ ↦ ∇^k F(θ)(v_1, …, v_k) for fixed vectors (P,), by k nested calls of forward mode."""
 
-    def along(inner: Function, v: Tensor) -> Function:
+    def once(inner: Function, v: Tensor) -> Function:
         return lambda point: jvp(inner, (point,), (v,))[1]
 
     for v in vectors:
-        function = along(function, v)
-    return float(function(theta))
+        function = once(function, v)
+    return function
+
+
+def derivative_along(function: Function, theta: Tensor, vectors: Sequence[Tensor]) -> float:
+    """Return ∇^k F(θ)(v_1, …, v_k)."""
+    return float(along(function, vectors)(theta))
 
 
 def as_matrix(rows: Sequence[Sequence[Fraction]], device: str = "cpu") -> Tensor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from math import factorial
 from typing import Any
 
@@ -18,7 +19,14 @@ from .activations import derivative, singular_distance, z
 from .matrices import dot
 from .one_hidden_fields import OneHiddenFields
 
-__all__ = ["Neurons", "block_identity_residual", "largest_displacement_ratio", "neurons", "series_identity_residual"]
+__all__ = [
+    "Neurons",
+    "block_identity_residual",
+    "expanded",
+    "largest_displacement_ratio",
+    "neurons",
+    "series_identity_residual",
+]
 
 _DIGITS = 30
 _POLYNOMIAL = ("identity", "polynomial")
@@ -68,6 +76,16 @@ class Neurons:
             return mpmath.sqrt(sum(A**2 + B**2 for A, B in blocks))
         return max(block_norm(A, B, D) for A, B in blocks)
 
+    @mpmath.workdps(_DIGITS)
+    def size(self, D: int, d: int) -> Any:
+        """Return the same as `series_coefficient` (D = 0) or `norm` with the absolute values of all terms."""
+        absolute = Neurons(
+            *(tuple(map(abs, values)) for values in (self.a, self.alpha, self.zeta)),
+            tuple(tuple(map(abs, row)) for row in self.phi),
+            self.K,
+        )
+        return absolute.norm(D, d) if D else absolute.series_coefficient(d)
+
     def _terms(self, j: int, d: int, D: int, with_alpha: bool) -> tuple[Any, Any]:
         """Return the coefficients of the D-form of neuron j in u_z^D/D! and u_a u_z^(D−1)/(D−1)!."""
         phi, zeta = self.phi[j], self.zeta[j]
@@ -108,6 +126,39 @@ def neurons(fields: OneHiddenFields, order: int) -> Neurons:
         zeta.append(weight * sum(k * phis[1](at) for k, at in zip(slopes, before, strict=True)))
         phi.append(tuple(f(dot(w, x)) for f in phis))
     return Neurons(a, tuple(alpha), tuple(zeta), tuple(phi), dot(x, x))
+
+
+def expanded(fields: OneHiddenFields) -> list[Fraction]:
+    """Return the coefficients in t of √n F(θ + t√n v) for a polynomial φ, by multiplying out: n^((d+1)/2) η^−d C_{0,d}.
+
+    Examples
+    --------
+    >>> one = (Fraction(1),)
+    >>> square = (Fraction(0), Fraction(0), Fraction(1))
+    >>> [int(c) for c in expanded(OneHiddenFields("polynomial", one, (one,), (one, one), one, square))]
+    [1, 5, 8, 4]
+    """
+    found = neurons(fields, 1)
+    coefficients = fields.coefficients or (Fraction(0), Fraction(1))
+    total: list[Fraction] = []
+    for a, alpha, zeta, w in zip(found.a, found.alpha, found.zeta, fields.hidden, strict=True):
+        line: list[Fraction] = []
+        for c in reversed(coefficients):  # Horner
+            line = _plus(_times(line, [dot(w, fields.inputs[0]), zeta]), [c])
+        total = _plus(total, _times([a, alpha], line))
+    return total
+
+
+def _times(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
+    product = [Fraction(0)] * (len(p) + len(q) - 1 if p and q else 0)
+    for i, a in enumerate(p):
+        for j, b in enumerate(q):
+            product[i + j] += a * b
+    return product
+
+
+def _plus(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
+    return [a + b for a, b in zip_longest(p, q, fillvalue=Fraction(0))]
 
 
 def largest_displacement_ratio(fields: OneHiddenFields) -> float:
