@@ -21,6 +21,7 @@ from lakatos.numerics.averaged_training import (
 )
 from lakatos.numerics.integrators import METHODS, Vector, conservation, exact_flow, gradient_descent, slopes
 from lakatos.numerics.ranges import EPSILON, direction_drift, range_drift, range_tolerance
+from lakatos.numerics.stochastic_descent import stochastic_runs
 
 SHIFTS = [np.roll(np.eye(3), k, axis=0) for k in range(3)]
 CENTER = np.eye(3) - 1 / 3
@@ -254,6 +255,24 @@ def test_a_sampled_average_drifts_at_its_rate() -> None:
             drifts.append(range_drift(columns(start), columns(end)))
         scaled[count] = float(np.mean(drifts)) * count**0.5
     assert max(scaled.values()) <= 2 * min(scaled.values())
+
+
+def test_stochastic_steps_are_those_of_the_field() -> None:
+    """With a single sample every batch is the whole data set."""
+    generator = np.random.default_rng(5)
+    x, y = generator.standard_normal((1, 3)), generator.standard_normal((1, 2))
+    u, v = generator.standard_normal((1, 2, 2)), generator.standard_normal((1, 3, 2))
+    found = stochastic_runs(x, y, u, v, steps=[0.1, 0.05], batch=1, generator=generator)
+    field = deep_linear_field(averaged_moments(x, y), [(2, 2), (2, 3)])
+    theta = np.concatenate([u[0].ravel(), v[0].T.ravel()])
+    end = gradient_descent(field, gradient_descent(field, theta, 0.1, 1), 0.05, 1)
+
+    def balance(t: Vector) -> Vector:
+        return np.asarray((t[:4].reshape(2, 2) ** 2).sum(axis=0) - (t[4:].reshape(2, 3) ** 2).sum(axis=1))
+
+    np.testing.assert_allclose(found.drifts[0], balance(end) - balance(theta), rtol=1e-12)
+    np.testing.assert_allclose(found.sums, found.drifts, rtol=1e-10)
+    assert found.square_norms[0] == pytest.approx(float((field(theta) ** 2).sum()))
 
 
 def test_gradients_are_those_of_their_losses() -> None:
