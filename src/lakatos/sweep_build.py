@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,11 @@ from .arrays import ArrayFolder
 from .core import InputError
 from .sweep_fields import FieldSet, canonical
 from .sweep_plan import Plan
-from .sweep_spec import Spec, axis_values
+from .sweep_spec import Spec, axis_values, require_device_name
 from .sweep_subject import Axes, Subject
 from .sweep_task import code_of
 
 __all__ = ["build_plan"]
-
-_DEVICE = re.compile(r"cpu|cuda(:[0-9]{1,4})?")
 
 
 def build_plan(spec: Spec, path: Path, *, device: str | None = None) -> Plan:
@@ -34,10 +31,9 @@ def build_plan(spec: Spec, path: Path, *, device: str | None = None) -> Plan:
         Naming the file and the field: an unknown experiment, theorem or field, a value that does not fit, a value given
         twice.
     """
+    if device is not None:
+        require_device_name(device)
     devices = spec.devices if device is None else (device,)
-    for name in devices:
-        if not _DEVICE.fullmatch(name):
-            raise InputError(f"device={name!r}: unknown; choose 'cpu', 'cuda' or 'cuda:N'")
     try:
         axes = _axes(spec)
         plan = Plan(

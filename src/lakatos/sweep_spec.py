@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,12 +16,14 @@ from .conversion import Decimal, build_instance, short_text
 from .core import InputError
 from .exact import exact
 
-__all__ = ["PlotRequest", "Spec", "axis_values", "parsed_spec", "read_spec"]
+__all__ = ["PlotRequest", "Spec", "axis_values", "parsed_spec", "read_spec", "require_device_name"]
 
 _LARGEST_FILE = 16 << 20
 _LARGEST_SEED = (1 << 63) - 1
 _MOST_VALUES = 1_000_000
 _DIGITS = 12  # significant ones of a value of a logarithmic range
+
+_DEVICE = re.compile(r"cpu|cuda(:[0-9]{1,4})?")
 
 PlotKind: TypeAlias = Literal["slope", "phase", "drift"]
 
@@ -108,11 +111,19 @@ class Spec:
             raise InputError(f"batch={self.batch!r}: at least one cell per batch is needed")
         if not self.devices or len(set(self.devices)) < len(self.devices):
             raise InputError(f"device={self.device!r}: one device, or a list of different ones, is needed")
+        for name in self.devices:
+            require_device_name(name)
 
     @property
     def devices(self) -> tuple[str, ...]:
         """The devices that the grid ranges over."""
         return (self.device,) if isinstance(self.device, str) else self.device
+
+
+def require_device_name(name: str) -> None:
+    """Raise InputError unless `name` is that of a device, which need not be there."""
+    if not _DEVICE.fullmatch(name):
+        raise InputError(f"device={name!r}: unknown; choose 'cpu', 'cuda' or 'cuda:N'")
 
 
 def read_spec(path: Path) -> tuple[Spec, str]:

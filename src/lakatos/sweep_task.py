@@ -7,6 +7,7 @@ generator belong to the process: batches take turns within a process, on one thr
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 import traceback
@@ -63,7 +64,7 @@ def run_job(job: Job) -> list[Ended]:
     if (here := _code_here(job.kind, job.name)) != job.code:
         message = f"the worker has other code ({here}) than the sweep ({job.code}); install the same version everywhere"
         return [_failed(InputError(message), 0.0)] * len(job.seeds)
-    with _TURN, _one_thread():
+    with _TURN, _one_thread(job.kind):
         run = _run_experiment if job.kind == "experiment" else _run_theorem
         began = time.perf_counter()
         try:
@@ -194,7 +195,11 @@ def _code_here(kind: JobKind, name: str) -> str:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def _one_thread(kind: JobKind) -> Iterator[None]:
+    """Have PyTorch use one thread; an experiment that has not imported it by now does without."""
+    if kind == "experiment" and "torch" not in sys.modules:
+        yield
+        return
     import torch
 
     before = torch.get_num_threads()
