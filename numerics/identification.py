@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -20,7 +20,8 @@ from . import alignment
 from .assignments import assignment_margin
 from .barriers import Barrier, barrier
 from .chords import unaligned_bound
-from .masked import MaskedConv2d, effective_weight, interpolated_state, partly_fixed_layers, require_same_architecture
+from .layer_rows import LayerRows, layer_rows
+from .masked import effective_weight, interpolated_state, partly_fixed_layers, require_same_architecture
 from .realization import FloatArray, realization_costs, swap_costs
 from .subspaces import Support, SupportKind, coherence, data_subspace
 
@@ -31,8 +32,7 @@ BatchNormPolicy: TypeAlias = Literal["reestimate", "refuse"]
 TOLERATED = 0.1
 """In nats: a drop of the likelihood by 10 % on the way is what is still called merging."""
 
-_MOST_ROWS = 4096  # inputs of a layer that its subspace is estimated from; positions of a convolution are rows too
-_SEED = 0
+_BATCH = 256  # inputs at once along the segment
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class Identification:
         Of the losses.
     aligned : Barrier or None
         After a heuristic matching of the second network's neurons by activations; None where that is not supported.
+    left_out : mapping
+        Layers that are not compared, and why.
     """
 
     layers: tuple[LayerIdentification, ...]
@@ -100,6 +102,7 @@ class Identification:
     predicted_bound: float
     unaligned: Barrier
     aligned: Barrier | None
+    left_out: Mapping[str, str]
 
     @property
     def merges(self) -> bool:
@@ -151,10 +154,18 @@ def identification(
     if not bool(torch.isfinite(inputs).all()):
         raise InputError("data: inputs are not finite")
     with torch.no_grad():
-        ends = [_activations(network, inputs) for network in (first, second)]
+        (rows, left_out), (second_rows, _) = (layer_rows(network, inputs) for network in (first, second))
+        ends = (rows, second_rows)
+        compared = [name for name, _ in partly_fixed_layers(first) if name in rows][:-1]
         layers = tuple(
-            _layer(name, [part, second.get_submodule(name)], [end[name] for end in ends], kind, explained)
-            for name, part in list(partly_fixed_layers(first))[:-1]
+            _layer(
+                name,
+                [network.get_submodule(name) for network in (first, second)],
+                [e[name] for e in ends],
+                kind,
+                explained,
+            )
+            for name in compared
         )
         logits = [_outputs(first, second, float(t), inputs) for t in np.linspace(0, 1, points)]
         _require_classes(logits[0], targets)
@@ -169,7 +180,9 @@ def identification(
         float(torch.linalg.vector_norm(z - (1 - t) * logits[0] - t * logits[-1], dim=1).mean())
         for t, z in zip(np.linspace(0, 1, points), logits, strict=True)
     ]
-    return Identification(layers, losses, accuracies, math.sqrt(2) * max(deviations), barrier(losses), aligned)
+    return Identification(
+        layers, losses, accuracies, math.sqrt(2) * max(deviations), barrier(losses), aligned, left_out
+    )
 
 
 def _losses(logits: Sequence[Tensor], targets: Tensor) -> FloatArray:
@@ -185,11 +198,13 @@ def _outputs(first: nn.Module, second: nn.Module, weight: float, inputs: Tensor)
         part.momentum = None  # a cumulative average: one pass over the data sets the statistics
         part.train()
     if normalizations:
-        network(inputs)
-    outputs = network.eval()(inputs)
-    if not isinstance(outputs, Tensor) or outputs.ndim != 2 or not bool(torch.isfinite(outputs).all()):
-        raise InputError("model: its outputs have to be finite logits of shape (samples, classes)")
-    return outputs
+        for batch in inputs.split(_BATCH):
+            network(batch)
+    outputs = [network.eval()(batch) for batch in inputs.split(_BATCH)]
+    for part in outputs:
+        if not isinstance(part, Tensor) or part.ndim != 2 or not bool(torch.isfinite(part).all()):
+            raise InputError("model: its outputs have to be finite logits of shape (samples, classes)")
+    return torch.cat(outputs)
 
 
 def _require_classes(logits: Tensor, targets: Tensor) -> None:
@@ -203,60 +218,18 @@ def _require_classes(logits: Tensor, targets: Tensor) -> None:
         )
 
 
-def _activations(network: nn.Module, inputs: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
-    """Return inputs and pre-activations of every layer, as rows."""
-    found: dict[str, tuple[Tensor, Tensor]] = {}
-
-    def keep(name: str) -> object:
-        def hook(part: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
-            found[name] = (_rows(part, given[0]), _channels(output))
-
-        return hook
-
-    handles = [part.register_forward_hook(keep(name)) for name, part in partly_fixed_layers(network)]  # type: ignore[arg-type]
-    try:
-        network(inputs)
-    except RuntimeError as error:
-        raise InputError(
-            f"data: inputs of shape {tuple(inputs.shape)} do not fit the model ({str(error).splitlines()[0]})"
-        ) from None
-    finally:
-        for handle in handles:
-            handle.remove()
-    for name, (given, _) in found.items():
-        if not bool(torch.isfinite(given).all()):
-            raise InputError(f"{name}: activations are not finite; the network diverged")
-    return found
-
-
-def _rows(part: nn.Module, given: Tensor) -> Tensor:
-    """Return what one neuron sees, one row for each sample and position."""
-    weight = effective_weight(part)[0]
-    if isinstance(part, (MaskedConv2d, nn.Conv2d)):
-        if isinstance(part.padding, str) or part.groups != 1:
-            raise InputError(f"padding={part.padding!r}, groups={part.groups!r}: numbers and one group are supported")
-        kernel = tuple(part.weight.shape[2:])
-        patches = functional.unfold(given, kernel, dilation=part.dilation, padding=part.padding, stride=part.stride)
-        return patches.transpose(1, 2).reshape(-1, weight.shape[1])
-    return given.reshape(-1, weight.shape[1])
-
-
-def _channels(output: Tensor) -> Tensor:
-    return (
-        output.movedim(1, -1).reshape(-1, output.shape[1]) if output.ndim == 4 else output.reshape(-1, output.shape[-1])
-    )
-
-
 def _layer(
     name: str,
     parts: Sequence[nn.Module],
-    seen: Sequence[tuple[Tensor, Tensor]],
+    seen: Sequence[LayerRows],
     kind: SupportKind,
     explained: float,
 ) -> LayerIdentification:
-    generator = torch.Generator().manual_seed(_SEED)
-    rows = [given[torch.randperm(len(given), generator=generator)[:_MOST_ROWS]] for given, _ in seen]
-    support = data_subspace(torch.cat(rows).numpy(), kind=kind, explained=explained)
+    rows = [each.inputs for each in seen]
+    try:
+        support = data_subspace(torch.cat(rows).numpy(), kind=kind, explained=explained)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     U = support.basis
     F, D, W0 = (x.numpy() for x in effective_weight(parts[0]))
     W1 = effective_weight(parts[1])[2].numpy()
@@ -278,7 +251,7 @@ def _layer(
         margin=assignment_margin(costs.values).margin if own else math.nan,
         swaps=swap_costs(costs.values) if own else np.full((len(F), len(F)), math.nan),
         cost_matching_identity=assignment_margin(distances).identity_optimal,
-        activation_matching_identity=_is_identity(alignment.correlations(seen[0][1], seen[1][1])),
+        activation_matching_identity=_is_identity(alignment.correlations(seen[0].outputs, seen[1].outputs)),
         predicted_deviation=bound,
         measured_deviation=float(np.sqrt((xi**2).sum(1).mean())),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import struct
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,9 @@ from torch import nn
 from lakatos.cli import main
 from lakatos.core import InputError
 from lakatos.numerics import alignment, masked
+from lakatos.numerics import identification as identification_module
 from lakatos.numerics.identification import identification
+from lakatos.numerics.layer_rows import layer_rows
 
 
 def mlp(seed: int, kind: masked.Asymmetry = "w_asymmetric", *, fixed_seed: int = 0, sigma: float = 1.0) -> nn.Module:
@@ -138,17 +141,142 @@ def test_neurons_without_fixed_weights_are_interchangeable() -> None:
     assert np.abs(layer.swaps).max() < 1e-9
 
 
-def test_convolutions_are_compared_too() -> None:
-    def build(seed: int) -> nn.Module:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            made = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(64, 3))
-        return masked.asymmetric(made, "w_asymmetric", seed=0)
+def cnn(seed: int, *norm: nn.Module, fixed_seed: int = 0, kind: masked.Asymmetry = "w_asymmetric") -> nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        features = nn.Sequential(nn.Conv2d(1, 4, 3, padding="same"), *norm, nn.ReLU(), nn.MaxPool2d(2))
+        made = nn.Sequential(
+            features,
+            nn.Conv2d(4, 6, 3, padding=1, stride=2),
+            nn.GELU(),
+            nn.Flatten(),
+            nn.Linear(24, 5),
+            nn.ReLU(),
+            nn.Linear(5, 3),
+        ).double()
+    return masked.asymmetric(made, kind, seed=fixed_seed)
 
-    inputs = torch.randn(30, 1, 4, 4, generator=torch.Generator().manual_seed(0))
-    found = identification(build(1), build(2), inputs, torch.arange(30) % 3)
-    assert [layer.neurons for layer in found.layers] == [4]
+
+def pictures(samples: int = 60) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(samples, 1, 8, 8, generator=generator, dtype=torch.float64), torch.arange(samples) % 3
+
+
+def test_convolutions_are_compared_too() -> None:
+    found = identification(cnn(1), cnn(2), *pictures())
+    assert [(layer.name, layer.neurons) for layer in found.layers] == [("0.0", 4), ("1", 6), ("4", 5)]
+    assert found.left_out == {}
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
+@pytest.mark.parametrize("padding", [0, 1, "same", "valid"])
+def test_rows_of_convolutions_give_their_outputs(padding: Any) -> None:
+    x = pictures(20)[0].expand(-1, 2, -1, -1)
+    for kernel, dilation in ((3, 1), (2, 1), ((2, 3), (2, 1))):
+        layer = nn.Conv2d(2, 3, kernel, padding=padding, dilation=dilation).double()
+        with torch.no_grad():
+            rows, _ = layer_rows(layer, x)
+            F, D, W = masked.effective_weight(layer)
+            assert layer.bias is not None
+            assert torch.allclose(rows[""].inputs @ (F + D * W).T + layer.bias, rows[""].outputs)
+        assert len(rows[""].inputs) > 500
+
+
+def test_rows_are_a_bounded_sample_that_networks_share() -> None:
+    x = pictures(300)[0]
+    with torch.no_grad():
+        rows, others = (layer_rows(cnn(seed), x)[0] for seed in (1, 2))
+    assert all(300 <= len(part.inputs) <= 4096 + 300 for part in rows.values())
+    assert torch.equal(rows["0.0"].inputs, others["0.0"].inputs)
+    assert not torch.equal(rows["1"].inputs, others["1"].inputs)
+
+
+@pytest.mark.parametrize("norm", [(), (nn.BatchNorm2d(4),), (nn.GroupNorm(1, 4), nn.AvgPool2d(1))])
+def test_alignment_of_channels_keeps_the_function_and_undoes_a_permutation(norm: tuple[nn.Module, ...]) -> None:
+    inputs, targets = pictures()
+    first = cnn(1, *norm, kind="standard")
+    for part in first.modules():  # as after training: channels are told apart by their normalization too
+        if isinstance(part, (nn.BatchNorm2d, nn.GroupNorm)):
+            part.weight.data = torch.tensor([0.5, 1.0, 1.5, 2.0], dtype=torch.float64)
+        elif isinstance(part, (masked.MaskedConv2d, masked.MaskedLinear, nn.Linear)):
+            part.weight.data *= 4
+    second = copy.deepcopy(first)
+    with torch.no_grad():
+        convolution, following, linear = second[0][0], second[1], second[4]  # type: ignore[index]
+        for layer, after, order in (
+            (convolution, following, torch.tensor([2, 0, 3, 1])),
+            (following, linear, torch.tensor([5, 3, 1, 0, 2, 4])),
+        ):
+            for tensor in (layer.weight, layer.bias):
+                tensor.copy_(tensor[order])
+            blocks = torch.arange(after.weight.shape[1]).reshape(len(order), -1)[order].flatten()
+            after.weight.copy_(after.weight[:, blocks])
+        for part in second[0]:  # type: ignore[union-attr, index]
+            if isinstance(part, (nn.BatchNorm2d, nn.GroupNorm)):
+                part.weight.copy_(part.weight[torch.tensor([2, 0, 3, 1])])
+    assert torch.allclose(first(inputs), second(inputs))
+    found = identification(first, second, inputs, targets, batch_norm="reestimate")
+    assert not any(layer.activation_matching_identity for layer in found.layers[:2])
+    assert found.layers[2].activation_matching_identity
+    assert found.aligned is not None
+    assert found.unaligned.value > 1e-3 > 1e-12 > abs(found.aligned.value)
+
+
+def test_networks_that_permutations_do_not_cover_are_not_aligned() -> None:
+    grouped = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Conv2d(4, 4, 3, groups=2), nn.Flatten(), nn.Linear(64, 3)).double()
+    found = identification(grouped, grouped, *pictures())
     assert found.aligned is None
+    assert found.left_out == {"1": "a convolution with groups=2"}
+
+
+class Attention(nn.Module):
+    """An attention layer that uses the weights of a layer that it never calls, and a layer that nothing uses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Linear(8, 8)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.unused = nn.Linear(2, 2)
+        self.head = nn.Linear(64, 3)
+        self.double()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h: torch.Tensor = self.embedding(x[:, 0])
+        return self.head(self.attention(h, h, h)[0].flatten(1))  # type: ignore[no-any-return]
+
+
+def test_layers_that_are_never_called_are_left_out_by_name() -> None:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        network = Attention()
+    found = identification(network, network, *pictures())
+    assert [layer.name for layer in found.layers] == ["embedding"]
+    assert found.left_out == dict.fromkeys(("attention.out_proj", "unused"), "the network does not call it")
+
+
+def test_convolutions_with_other_fixed_weights_are_refused() -> None:
+    with pytest.raises(InputError, match=r"0\.0\.fingerprint: .* different fixed weights or masks"):
+        identification(cnn(1), cnn(2, fixed_seed=7), *pictures())
+    with pytest.raises(InputError, match="different fixed weights or masks"):
+        identification(cnn(1), cnn(2, kind="standard"), *pictures())
+    with pytest.raises(InputError, match="in one of the networks only"):
+        identification(cnn(1), cnn(2, nn.BatchNorm2d(4)), *pictures(), batch_norm="reestimate")
+
+
+def test_batches_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = identification(cnn(1), cnn(2), *pictures())
+    monkeypatch.setattr(identification_module, "_BATCH", 7)
+    parts = identification(cnn(1), cnn(2), *pictures())
+    assert np.allclose(whole.losses, parts.losses, rtol=1e-12)
+    assert whole.predicted_bound == pytest.approx(parts.predicted_bound, rel=1e-12)
+
+
+def test_dead_layers_are_named() -> None:
+    network = mlp(1)
+    with torch.no_grad():
+        network[0].bias.fill_(-1e6)  # type: ignore[index]
+    with pytest.raises(InputError, match="2: data: zero or constant"):
+        identification(network, network, *problem())
 
 
 def test_batch_norm_is_refused_or_estimated_anew() -> None:
@@ -261,7 +389,87 @@ def test_data_file_without_classes_exits_with_two(
     np.savez(path, x=np.zeros((3, 64)))
     paths = [str(runs / name) for name in ("first.pt", "second.pt")]
     assert main(["identify", *paths, "--model", "examples.digits:w_asymmetric", "--data", str(path)]) == 2
-    assert "arrays x and y" in capsys.readouterr().err
+    assert "no array 'y'" in capsys.readouterr().err
+
+
+FACTORY = """
+import torch
+from torch import nn
+from lakatos.numerics.masked import asymmetric
+
+def network(seed=0):
+    torch.manual_seed(seed)
+    parts = nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten(), nn.Linear(108, 3)
+    return asymmetric(nn.Sequential(*parts), "w_asymmetric", seed=0)
+"""
+
+
+@pytest.fixture
+def convolutional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two checkpoints of a convolutional network in a folder that is on the import path, and images to test on."""
+    (tmp_path / "tiny_cnn_of_tests.py").write_text(FACTORY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with torch.random.fork_rng(devices=[]):
+        for seed, name in ((1, "first"), (2, "second")):
+            torch.save(import_module("tiny_cnn_of_tests").network(seed).state_dict(), tmp_path / f"{name}.pt")
+    pixels = torch.randint(256, (40, 8, 8), generator=torch.Generator().manual_seed(0)).byte().numpy().tobytes()
+    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(struct.pack(">4i", 0x803, 40, 8, 8) + pixels)
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(struct.pack(">2i", 0x801, 40) + bytes(i % 3 for i in range(40)))
+    return tmp_path
+
+
+def compare_convolutional(folder: Path, *options: str, data: str = ".") -> int:
+    paths = [str(folder / name) for name in ("first.pt", "second.pt")]
+    return main(["identify", *paths, "--model", "tiny_cnn_of_tests:network", "--data", str(folder / data), *options])
+
+
+def test_command_compares_convolutional_networks_on_images(
+    convolutional: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare_convolutional(convolutional) == 2
+    assert "batch_norm='refuse'" in capsys.readouterr().err
+    assert compare_convolutional(convolutional, "--batch-norm", "reestimate", "--json", "--samples", "30") in (0, 1)
+    found = json.loads(capsys.readouterr().out)
+    assert [layer["neurons"] for layer in found["layers"]] == [3]
+    assert isinstance(found["barrier"]["measured_aligned"], float)
+    assert found["left_out"] == {}
+
+
+@pytest.mark.parametrize(("options", "message"), [(("--samples", "0"), "samples=0"), ((), "batch_norm")])
+def test_bad_options_of_images_exit_with_two(
+    convolutional: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
+) -> None:
+    assert compare_convolutional(convolutional, *options) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"x": np.zeros((3, 1, 7, 7)), "y": np.zeros(3, int)}, "do not fit the model"),
+        ({"x": np.full((3, 1, 8, 8), np.nan), "y": np.zeros(3, int)}, "not finite"),
+        ({"x": np.zeros((3, 1, 8, 8)), "y": np.zeros(3)}, "y has shape (3,) and type float64"),
+        ({"x": np.zeros((3, 1, 8, 8)), "y": np.zeros(2, int)}, "y has shape (2,)"),
+        ({"x": np.array(1.0), "y": np.array(1)}, "x has shape ()"),
+        ({"x": np.array([["a"]]), "y": np.zeros(1, int)}, "x has shape (1, 1) and type <U1"),
+        ({"x": np.eye(8)[None, None].repeat(3, 0), "y": np.array([0, 1, 9])}, "classes 0 to 9; the model has 3"),
+    ],
+)
+def test_arrays_that_do_not_fit_exit_with_two(
+    convolutional: Path, capsys: pytest.CaptureFixture[str], arrays: dict[str, Any], message: str
+) -> None:
+    np.savez(convolutional / "data.npz", **arrays)
+    assert compare_convolutional(convolutional, "--batch-norm", "reestimate", data="data.npz") == 2
+    assert message in capsys.readouterr().err
+
+
+def test_pickles_and_damaged_archives_exit_with_two(convolutional: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(convolutional / "data.npz", x=np.array([{}], object), y=np.zeros(1, int))
+    assert compare_convolutional(convolutional, "--batch-norm", "reestimate", data="data.npz") == 2
+    assert "Python objects, which are not unpickled" in capsys.readouterr().err
+    (convolutional / "data.npz").write_bytes(b"PK\x03\x04")
+    assert compare_convolutional(convolutional, "--batch-norm", "reestimate", data="data.npz") == 2
+    assert "not an .npz file" in capsys.readouterr().err
 
 
 def test_correlations_of_constant_activations_are_zero() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,13 @@ def command(
     first: Annotated[Path, typer.Argument(metavar="A", help="State dict of one run (.pt or .safetensors).")],
     second: Annotated[Path, typer.Argument(metavar="B", help="State dict of another run of the same architecture.")],
     model: Annotated[str, typer.Option(help="package.module:factory of the architecture.")],
-    data: Annotated[Path, typer.Option(help="An .npz file with inputs x and classes y.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="An .npz file with inputs x and classes y, or a folder of images (IDX or binary CIFAR-10 files)."
+        ),
+    ],
+    samples: Annotated[int | None, typer.Option(help="Use only the first so many of the data.")] = None,
     support: Annotated[str, typer.Option(help="Subspace of the inputs of a layer: linear or affine.")] = "linear",
     explained: Annotated[float, typer.Option(help="Share of the energy of the inputs within the subspace.")] = 0.9,
     points: Annotated[int, typer.Option(help="Points on the segment between the networks, odd.")] = 21,
@@ -51,7 +57,9 @@ def command(
         raise InputError(f"support={support!r}: choose 'linear' or 'affine'")
     if batch_norm not in ("reestimate", "refuse"):
         raise InputError(f"batch_norm={batch_norm!r}: choose 'reestimate' or 'refuse'")
-    inputs, targets = _data(data)
+    if samples is not None and samples < 1:
+        raise InputError(f"samples={samples!r}: at least one is needed")
+    inputs, targets = _images(data, samples) if data.is_dir() else _arrays(data, samples)
     a, b = (read_module(model, checkpoint=path) for path in (first, second))
     found = identification(
         a,
@@ -74,26 +82,39 @@ def command(
     return MERGES if found.merges else DOES_NOT_MERGE
 
 
-def _data(path: Path) -> tuple[torch.Tensor, torch.Tensor]:
+def _images(folder: Path, samples: int | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the images to test on, (N, channels, height, width) in [0, 1], and their classes."""
+    from .numerics.image_files import read_images
+
+    found = read_images(folder, "test", limit=samples)
+    return found.scaled(), found.classes
+
+
+def _arrays(path: Path, samples: int | None) -> tuple[torch.Tensor, torch.Tensor]:
     """Return inputs and classes of an ``.npz`` file, which is never unpickled."""
+    from zipfile import BadZipFile, ZipFile
+
     import numpy as np
     import torch
 
+    from .npz import array_in
+
     if not path.is_file():
-        raise InputError(f"{path}: no such file; the data are an .npz file with arrays x and y")
-    if path.stat().st_size > _LARGEST_DATA:
-        raise InputError(f"{path}: {path.stat().st_size} bytes; at most {_LARGEST_DATA} are read")
-    arrays: dict[str, Any] = {}
+        raise InputError(f"{path}: no such file; the data are an .npz file with arrays x and y, or a folder of images")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in ("x", "y")}
-    except Exception as error:  # damaged archives raise whatever their format's parser stumbles over
+        with ZipFile(path) as archive:
+            members = {member.filename: member for member in archive.infolist()}
+            if missing := [key for key in ("x", "y") if f"{key}.npy" not in members]:
+                raise InputError(f"{path}: no array {missing[0]!r}; an .npz file with arrays x and y is needed")
+            if (size := sum(members[f"{key}.npy"].file_size for key in ("x", "y"))) > _LARGEST_DATA:
+                raise InputError(f"{path}: x and y have {size} bytes; at most {_LARGEST_DATA} are read")
+            x, y = (array_in(archive, members[f"{key}.npy"], f"{path}: {key}") for key in ("x", "y"))
+    except (BadZipFile, OSError, NotImplementedError) as error:
         raise InputError(f"{path}: not an .npz file with arrays x and y ({type(error).__name__}: {error})") from None
-    x, y = arrays["x"], arrays["y"]
     if x.dtype.kind not in "fiu" or x.ndim < 2 or len(x) == 0:
         raise InputError(f"{path}: x has shape {x.shape} and type {x.dtype}; samples as rows of numbers are needed")
     if y.dtype.kind not in "iu" or y.shape != x.shape[:1]:
         raise InputError(
             f"{path}: y has shape {y.shape} and type {y.dtype}; an integer for each of {len(x)} samples is needed"
         )
-    return torch.from_numpy(x.astype(np.float64)), torch.from_numpy(y.astype(np.int64))
+    return torch.from_numpy(x[:samples].astype(np.float64)), torch.from_numpy(y[:samples].astype(np.int64))

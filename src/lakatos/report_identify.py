@@ -61,6 +61,7 @@ def identification_json(found: Identification) -> dict[str, Any]:
             "measured_unaligned": _number(found.unaligned.value),
             "measured_aligned": None if found.aligned is None else _number(found.aligned.value),
         },
+        "left_out": dict(found.left_out),
         "accuracy": {"first": found.accuracies[0], "second": found.accuracies[-1], "least": found.accuracies.min()},
         "verdict": verdict_of(found),
     }
@@ -117,7 +118,7 @@ def cells(layer: LayerIdentification) -> tuple[str, ...]:
 
 
 def barrier_lines(found: Identification) -> list[str]:
-    """Return a line for each measured barrier, and one for the accuracies."""
+    """Return a line for each measured barrier, one for the accuracies, and one for each layer that was left out."""
 
     def line(name: str, barrier: Barrier | None) -> str:
         return (
@@ -130,6 +131,7 @@ def barrier_lines(found: Identification) -> list[str]:
         line("barrier, aligned by a heuristic", found.aligned),
         f"accuracy: {found.accuracies[0]:.1%} and {found.accuracies[-1]:.1%} at the ends, "
         f"{found.accuracies.min():.1%} at least between",
+        *(f"not compared: {name}, {reason}" for name, reason in found.left_out.items()),
     ]
 
 
