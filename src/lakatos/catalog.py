@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
@@ -13,7 +13,7 @@ from pathlib import Path
 from . import theorems as registry
 from .core import InternalError, Theorem
 
-__all__ = ["bibtex", "shipped_instances", "theorems"]
+__all__ = ["bibtex", "paragraphs", "shipped_instances", "theorems"]
 
 _FAMILIES = ("invariant_sets", "identifiability", "correlations", "conservation")
 _ENTRY = re.compile(r"^@\w+\{([^,\s]+),.*?^\}", re.MULTILINE | re.DOTALL)
@@ -60,3 +60,15 @@ def bibtex(theorem: Theorem) -> str:
     if missing := [key for key in theorem.source.keys if key not in entries]:
         raise InternalError(f"{theorem.name}: {missing!r} not in references.bib")
     return "\n\n".join(entries[key] for key in theorem.source.keys)
+
+
+def paragraphs(theorem: Theorem) -> Iterator[tuple[str, list[str]]]:
+    """Yield the paragraphs of the docstring of `theorem`, as lines, each with its heading.
+
+    The heading is the name of the section on its first paragraph, and empty on all others and before the first section.
+    """
+    for block in theorem.doc.strip().split("\n\n"):
+        heading, lines = "", block.splitlines()
+        if len(lines) > 1 and set(lines[1]) == {"-"}:
+            heading, lines = lines[0], lines[2:]
+        yield heading, lines

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from .catalog import paragraphs
 from .cli_boundary import print_json, screen
 from .core import InputError, Theorem
 
@@ -53,13 +54,8 @@ def command(
 
 def _sections(theorem: Theorem, paths: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
     """Yield headings and texts; the first heading is the name of the theorem."""
-    heading = theorem.name
-    for block in theorem.doc.strip().split("\n\n"):
-        lines = block.splitlines()
-        if len(lines) > 1 and set(lines[1]) == {"-"}:
-            heading, lines = lines[0], lines[2:]
-        yield heading, _flowing(lines)
-        heading = ""
+    for i, (heading, lines) in enumerate(paragraphs(theorem)):
+        yield theorem.name if i == 0 else heading, _flowing(lines)
     source = theorem.source
     note = f": {source.note}" if source.note else ""
     yield "Provenance", f"{source.provenance} ({', '.join(source.keys)}){note}"
