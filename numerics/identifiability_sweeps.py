@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from .architecture_experiments import ArchitectureSettings, architecture_barriers
 from .experiments import CoherenceSettings, Outcomes, SubspaceSettings, coherence_barriers, subspace_barriers
 from .image_experiments import ImageSettings, image_barriers
 from .registry import Experiment, Row
@@ -53,6 +54,12 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "drop of accuracy between networks with fixed weights, on a Gaussian mixture in a random subspace",
         SubspaceSettings,
         _each(subspace_barriers),
+        rounding=0.05,
+    ),
+    "architecture_barriers": Experiment(
+        "drop of accuracy between residual networks or transformers, aligned and not, and between copies of one function",
+        ArchitectureSettings,
+        _each(architecture_barriers),
         rounding=0.05,
     ),
     "image_barriers": Experiment(

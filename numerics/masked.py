@@ -21,6 +21,7 @@ __all__ = [
     "MaskedConv2d",
     "MaskedLinear",
     "asymmetric",
+    "dense_state",
     "draw_fixed",
     "effective_weight",
     "interpolated_state",
@@ -186,6 +187,18 @@ def effective_weight(layer: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
     else:
         raise InputError(f"layer: {type(layer).__name__} has no weight matrix")
     return F.double().flatten(1), D.double().flatten(1), W.double().flatten(1)
+
+
+def dense_state(module: nn.Module) -> dict[str, Tensor]:
+    """Return the state dict of the network with ordinary layers, of weights F + D ⊙ W, in place of partly fixed ones."""
+    state = module.state_dict()
+    for name, part in module.named_modules():
+        if isinstance(part, _PartlyFixed):
+            prefix = f"{name}." if name else ""
+            state[f"{prefix}weight"] = part.effective_weight().detach()
+            for key in ("fixed", "scale", "fingerprint"):
+                del state[f"{prefix}{key}"]
+    return state
 
 
 def interpolated_state(first: nn.Module, second: nn.Module, weight: float) -> dict[str, Tensor]:

@@ -32,6 +32,7 @@ HOMES: Mapping[str, str] = {
     "coherence_barriers": "identifiability_sweeps",
     "subspace_barriers": "identifiability_sweeps",
     "image_barriers": "identifiability_sweeps",
+    "architecture_barriers": "identifiability_sweeps",
 }
 
 
