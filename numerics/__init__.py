@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import checkpoints as checkpoints
     from . import chords as chords
     from . import circle as circle
+    from . import correlation_exponents as correlation_exponents
     from . import descent as descent
     from . import deviation_bounds as deviation_bounds
     from . import directions as directions
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from . import function_change as function_change
     from . import gluing as gluing
     from . import gradients as gradients
+    from . import haar as haar
     from . import identification as identification
     from . import initializations as initializations
     from . import integrators as integrators
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from . import reference as reference
     from . import rescaled_modules as rescaled_modules
     from . import rescaling as rescaling
+    from . import rotation_averages as rotation_averages
     from . import separation as separation
     from . import series_residuals as series_residuals
     from . import stochastic_descent as stochastic_descent
@@ -86,6 +89,7 @@ __all__ = [
     "checkpoints",
     "chords",
     "circle",
+    "correlation_exponents",
     "descent",
     "deviation_bounds",
     "directions",
@@ -98,6 +102,7 @@ __all__ = [
     "function_change",
     "gluing",
     "gradients",
+    "haar",
     "identification",
     "initializations",
     "integrators",
@@ -134,6 +139,7 @@ __all__ = [
     "reference",
     "rescaled_modules",
     "rescaling",
+    "rotation_averages",
     "separation",
     "series_residuals",
     "stochastic_descent",

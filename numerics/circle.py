@@ -11,9 +11,18 @@ from torch import Tensor
 from ..core import InputError
 from .jets import activation_value
 from .mlps import Mlp
+from .polynomials import Terms, gradient, polynomial
 from .taylor_mode import Direction
 
-__all__ = ["COMPLEX", "CircleCoefficients", "circle_coefficients", "circle_values", "complex_step"]
+__all__ = [
+    "COMPLEX",
+    "CircleCoefficients",
+    "PolynomialSteps",
+    "circle_coefficients",
+    "circle_values",
+    "complex_step",
+    "polynomial_steps",
+]
 
 COMPLEX = frozenset({"identity", "square", "cubic", "sin", "tanh", "sigmoid"})
 """Activations that torch evaluates at complex arguments."""
@@ -99,3 +108,53 @@ def circle_coefficients(
     t = radius * torch.exp(1j * angles)[:, None, None]
     deviation = (values - transform[0] - t * transform[1] / radius).abs().amax(0)
     return CircleCoefficients(coefficients, errors, deviation)
+
+
+@dataclass(frozen=True)
+class PolynomialSteps:
+    """What steps of a polynomial model show of its correlations C_{0,d}, d = 2, …, g.
+
+    Parameters
+    ----------
+    correlations : tuple of float
+        By the transform.
+    over_circle, over_interval : tuple of float
+        |C_{0,d}| t_0^d over the largest |f| on the circle, and over that at the extremal points of T_g and T_(g−1); 0 where f
+        vanishes.
+    error, relative_error : float
+        Bounds of the rounding of correlations and of ratios.
+    """
+
+    correlations: tuple[float, ...]
+    over_circle: tuple[float, ...]
+    over_interval: tuple[float, ...]
+    error: float
+    relative_error: float
+
+
+def polynomial_steps(terms: Terms, theta: Tensor, rate: float, radius: float, degree: int) -> PolynomialSteps:
+    """Return what steps θ − ηt∇F show, for t on the circle and in the interval of this radius; `degree` ≤ 16."""
+    function, majorant = polynomial(terms), polynomial(terms, majorant=True)
+    slope = gradient(function, theta)
+    angles = 2 * math.pi * torch.arange(_POINTS, dtype=torch.float64) / _POINTS
+    circle = radius * torch.exp(1j * angles)
+    nodes = [radius * math.cos(math.pi * k / g) for g in (degree, max(degree - 1, 1)) for k in range(g + 1)]
+    interval = torch.tensor(nodes, dtype=torch.float64)
+
+    def rest(t: Tensor) -> Tensor:
+        moved = theta.to(t.dtype) - rate * t[:, None] * slope.to(t.dtype)
+        return function(moved) - function(theta) + rate * t * (slope @ slope)
+
+    on_circle, on_interval = rest(circle), rest(interval)
+    size = float(majorant(theta.abs() + rate * radius * slope.abs()) + rate * radius * (slope @ slope))
+    rounding = 1e3 * 2.0**-52 * size
+    transform = (torch.fft.fft(on_circle) / _POINTS).real.tolist()
+    scaled = [transform[d] for d in range(2, degree + 1)]
+    largest, real = float(on_circle.abs().max()), float(on_interval.abs().max())
+    return PolynomialSteps(
+        tuple((-1) ** d * c * radius**-d for d, c in enumerate(scaled, 2)),
+        tuple(abs(c) / largest if largest > rounding else 0.0 for c in scaled),
+        tuple(abs(c) / real if real > rounding else 0.0 for c in scaled),
+        rounding * max(radius**-degree, 1.0),
+        rounding / min(largest, real) if min(largest, real) > rounding else 0.0,
+    )

@@ -14,7 +14,7 @@ from .mlps import Architecture
 from .power_laws import PowerLaw, power_law
 from .realization import FloatArray
 
-__all__ = ["Ensemble", "deviation_laws", "sphere_data", "sphere_runs"]
+__all__ = ["Ensemble", "deviation_laws", "slopes_in_time", "sphere_data", "sphere_runs"]
 
 
 @dataclass(frozen=True)
@@ -95,3 +95,17 @@ def deviation_laws(
     return {
         name: power_law(ensemble.widths, values, scales=scales.get(name), seed=seed) for name, values in samples.items()
     }
+
+
+def slopes_in_time(runs: Runs, train: int) -> FloatArray:
+    """Return for every network the slope of log rms (F − F_lin), at inputs not trained on, against the log of the steps.
+
+    NaN where the deviation is rounding: there is nothing to fit.
+    """
+    deviation = runs.deviation[:, :, train:].square().mean((2, 3)).sqrt().cpu().numpy()
+    size = float(runs.outputs.abs().max())
+    x = np.log(np.array(runs.steps, np.float64))
+    x -= x.mean()
+    logs = np.log(np.where(deviation > 1e-11 * size, deviation, np.nan))
+    slopes: FloatArray = x @ (logs - logs.mean(0)) / (x @ x)
+    return slopes

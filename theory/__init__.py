@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from . import lift_group as lift_group
     from . import masks as masks
     from . import matrices as matrices
+    from . import maximum_law as maximum_law
     from . import model_fields as model_fields
     from . import modular as modular
     from . import obstruction as obstruction
     from . import one_hidden as one_hidden
     from . import one_hidden_fields as one_hidden_fields
     from . import orbit_fields as orbit_fields
+    from . import orders as orders
     from . import polynomial_fields as polynomial_fields
     from . import range_identity as range_identity
     from . import range_laws as range_laws
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from . import separation as separation
     from . import sign_flow as sign_flow
     from . import steps as steps
+    from . import steps_of_polynomials as steps_of_polynomials
+    from . import width_exponents as width_exponents
+    from . import width_fields as width_fields
 
 __all__ = [
     "activation_fields",
@@ -66,12 +71,14 @@ __all__ = [
     "lift_group",
     "masks",
     "matrices",
+    "maximum_law",
     "model_fields",
     "modular",
     "obstruction",
     "one_hidden",
     "one_hidden_fields",
     "orbit_fields",
+    "orders",
     "polynomial_fields",
     "range_identity",
     "range_laws",
@@ -79,6 +86,9 @@ __all__ = [
     "separation",
     "sign_flow",
     "steps",
+    "steps_of_polynomials",
+    "width_exponents",
+    "width_fields",
 ]
 
 
