@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from .adjacency import Adjacency, digraph, spanning_arcs
+from .checking_bypasses import Arcs, Bypasses
 from .checking_case import Case, Claims, InvalidCertificate, Vector
 from .network import BoolArray, IntArray
 
@@ -55,6 +57,8 @@ def check_changes(case: Case, point: Vector, claims: Claims, regular: bool) -> N
     values = dict(zip(point.edges.tolist(), point.values.tolist(), strict=True))
     residual = _Residual(case, point.edges)
     trees = residual.trees(is_listed) if regular else []
+    pairs = [(tree.inward, tree.outward) for tree in trees]
+    bypasses = Bypasses(residual.arcs, residual.terminal, pairs) if regular else None
     for i, e in enumerate(claims.edges.tolist()):
         change = case.vector(claims.above[i], f"edge {e}: change", signed=True)
         steps = dict(zip(change.edges.tolist(), change.values.tolist(), strict=True))
@@ -67,6 +71,8 @@ def check_changes(case: Case, point: Vector, claims: Claims, regular: bool) -> N
             continue
         gone = {e, *(f for f, x in moved.items() if x == 0)} & values.keys()
         if any(tree.lasts(e, gone) for tree in trees):
+            continue
+        if bypasses is not None and bypasses.replace(e, gone, {f for f, x in moved.items() if x} - values.keys()):
             continue
         positive = np.array(sorted((values.keys() | {f for f, x in moved.items() if x}) - gone), np.int64)
         if not _Residual(case, positive, residual).replaces(e, gone):
@@ -95,10 +101,20 @@ def _is_unbalanced(case: Case, steps: Mapping[int, int]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Trees:
-    """Which edges two spanning trees, out of and into the merged terminal, use forwards, and which ones backwards."""
+    """Two spanning trees, out of and into the merged terminal.
+
+    Parameters
+    ----------
+    forward, backward : bool array, shape (m,)
+        Which edges they use in their direction, and which against it.
+    outward, inward : int64 array, shape (n + 1,)
+        The arc by which each node is reached from the terminal, and the one that leads on towards it.
+    """
 
     forward: BoolArray
     backward: BoolArray
+    outward: IntArray
+    inward: IntArray
 
     def lasts(self, e: int, gone: set[int]) -> bool:
         """Return whether the trees do without the arc of e and the reversed arcs of `gone`."""
@@ -132,20 +148,27 @@ class _Residual:
     def trees(self, is_listed: BoolArray) -> list[_Trees]:
         """Return pairs of trees of a strongly connected graph: one that avoids listed edges, one that avoids its edges."""
         m = len(self.tail)
-        tail, head = self._arcs
-        groups = [(Adjacency.by(tail, self.terminal + 1), head), (Adjacency.by(head, self.terminal + 1), tail)]
+        arcs = self.arcs
+        groups = tuple(zip(arcs.groups, (arcs.head, arcs.tail), strict=True))
         avoid = np.concatenate([is_listed, np.ones(len(self.positive), bool)])
         found = []
         for _ in range(2):
-            used = np.zeros(len(tail), bool)
-            for leaving, ends in groups:
-                arcs = spanning_arcs(leaving, ends, self.terminal, avoid)
-                used[arcs[arcs >= 0]] = True
+            used = np.zeros(len(arcs.tail), bool)
+            outward, inward = (spanning_arcs(leaving, ends, self.terminal, avoid) for leaving, ends in groups)
+            for tree in (outward, inward):
+                used[tree[tree >= 0]] = True
             backward = np.zeros(m, bool)
             backward[self.positive[used[m:]]] = True
-            found.append(_Trees(used[:m], backward))
+            found.append(_Trees(used[:m], backward, outward, inward))
             avoid = used
         return found
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """The arcs, grouped by their ends."""
+        tail, head = self._arcs
+        groups = Adjacency.by(tail, self.terminal + 1), Adjacency.by(head, self.terminal + 1)
+        return Arcs(tail, head, len(self.tail), self.positive, groups)
 
     @property
     def _arcs(self) -> tuple[IntArray, IntArray]:

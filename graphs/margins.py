@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from .feasibility import Side
 from .merged import Merged
 from .network import IntArray, Network
 from .structure import every_hidden_node_on_terminal_walk, is_acyclic
+from .surroundings import Surroundings
 
 __all__ = ["Margin", "margin_of"]
 
@@ -72,20 +75,63 @@ def _by_residual_flows(network: Network, rounding: float) -> list[int]:
     merged = Merged(network)
     weights = network.weights
     assert isinstance(weights, np.ndarray)  # other weights have no rounding
+    flows = _ReplacingFlows(network, merged)
     sensitive = []
     for e in np.flatnonzero(merged.possible_bridges(np.zeros(0, np.int64)) & (weights != 0)).tolist():
-        if merged.walk(e) is not None:
+        replaces = flows.around(e)
+        if replaces is None:
             continue
-        detours = Detours(merged, e, np.flatnonzero(weights != 0))
-        squares = _squares(network, detours.backward)
         (amount,) = _squares(network, np.array([e])).tolist()
-        frozen = [
-            detours.flow(amount * demand, squares * back).value < amount * demand
-            for back, demand in ((low, high), (high, low))
-        ]
+        frozen = [not replaces(back, amount * demand) for back, demand in ((low, high), (high, low))]
         if frozen[0] != frozen[1]:
             sensitive.append(e)
     return sensitive
+
+
+class _ReplacingFlows:
+    """Residual flows around single edges on the point u = θ²."""
+
+    def __init__(self, network: Network, merged: Merged) -> None:
+        self._network, self._merged = network, merged
+        assert isinstance(network.weights, np.ndarray)
+        self._nonzero = np.flatnonzero(network.weights != 0)
+        self._surroundings = Surroundings(merged, self._nonzero)
+
+    def around(self, e: int) -> Callable[[int, int], bool] | None:
+        """Return a function of a factor and an amount; None if some walk replaces e.
+
+        The function returns whether edges taken backwards, each up to its square times the factor, let that amount flow from
+        the tail of e to its head without e.
+        """
+        merged, surroundings = self._merged, self._surroundings
+        if merged.short_walk(e) is not None:
+            return None
+        side = surroundings.side_of(e)
+        if side is None:
+            return None if merged.walk(e) is not None else self._by_detours(e)
+        if surroundings.walk(e, side) is not None:
+            return None
+        found = surroundings.around(e, side)
+        if len(found.nodes) == 1 and found.nodes[0] != merged.terminal:
+            # All edges that enter the node (leave it, if it is the head of e) lead outside, so their squares just add up.
+            total = int(self._sums[side][found.nodes[0]])
+            return lambda factor, amount: factor * total >= amount
+        squares = _squares(self._network, found.backward)
+        return lambda factor, amount: surroundings.flow(found, amount, squares * factor).value == amount
+
+    def _by_detours(self, e: int) -> Callable[[int, int], bool]:
+        detours = Detours(self._merged, e, self._nonzero)
+        squares = _squares(self._network, detours.backward)
+        return lambda factor, amount: detours.flow(amount, squares * factor).value == amount
+
+    @cached_property
+    def _sums(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Squares that enter and that leave each hidden node, times the denominator of the balance."""
+        network = self._network
+        assert isinstance(network.weights, np.ndarray)
+        volume = volume_of_weights(network.tail, network.head, network.hidden, network.weights).astype(object)
+        balance = network.require_balance().astype(object)
+        return (volume + balance) // 2, (volume - balance) // 2
 
 
 def _squares(network: Network, edges: IntArray) -> npt.NDArray[Any]:

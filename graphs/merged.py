@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from .adjacency import Adjacency, digraph, spanning_arcs
 from .network import BoolArray, IntArray, Network
 from .structure import merged_ends
+from .tree_paths import TreePaths
 
 __all__ = ["Merged"]
 
@@ -31,6 +32,8 @@ class Merged:
         The edges that are arcs: the first from a node to another one.
     twin : integer array, shape (m,)
         Another edge with the same merged ends, -1 without one.
+    groups : pair of Adjacency
+        Places in `arcs`, by tail and by head.
     """
 
     def __init__(self, network: Network) -> None:
@@ -47,13 +50,18 @@ class Merged:
         self.twin[order[later]] = order[later - 1]
         self.arcs: _Edges = order[first & (self.tail[order] != self.head[order])]
         self._ends = self.tail[self.arcs], self.head[self.arcs]
-        self._groups = tuple(Adjacency.by(ends, self.node_count) for ends in self._ends)
+        self.groups = tuple(Adjacency.by(ends, self.node_count) for ends in self._ends)
 
     def walk(self, e: int) -> list[int] | None:
         """Return the edges of a walk from the tail of edge e to its head that avoids e, or None if there is none.
 
         The walk may use an edge twice.
         """
+        walk = self.short_walk(e)
+        return self._searched_walk(e) if walk is None else walk
+
+    def short_walk(self, e: int) -> list[int] | None:
+        """Return such a walk if the trees give one; None does not mean that there is none."""
         if self.tail[e] == self.head[e]:
             return []
         if self.twin[e] >= 0:
@@ -63,6 +71,9 @@ class Merged:
             back = None if there is None else self._along(from_terminal, self.tail, int(self.head[e]), e)
             if there is not None and back is not None:
                 return there + back
+        return None
+
+    def _searched_walk(self, e: int) -> list[int] | None:
         edge = self.search(e, stop=True)
         node, goal = int(self.head[e]), int(self.tail[e])
         if edge[node] < 0:
@@ -79,11 +90,19 @@ class Merged:
         trees = []
         avoid = np.zeros(len(self.arcs), bool)
         for _ in range(2):
-            arcs = [spanning_arcs(self._groups[side], self._ends[1 - side], self.terminal, avoid) for side in (1, 0)]
+            arcs = [spanning_arcs(self.groups[side], self._ends[1 - side], self.terminal, avoid) for side in (1, 0)]
             trees.append((self._edges(arcs[0]), self._edges(arcs[1])))
             used = np.concatenate(arcs)
             avoid[used[used >= 0]] = True
         return trees
+
+    @cached_property
+    def paths(self) -> list[tuple[TreePaths, TreePaths]]:
+        """The same pairs of trees, as paths to the merged terminal and (backwards) from it."""
+        return [
+            (TreePaths(to, self.head, self.terminal), TreePaths(from_, self.tail, self.terminal))
+            for to, from_ in self._trees
+        ]
 
     def _edges(self, arcs: IntArray) -> IntArray:
         return np.where(arcs >= 0, self.arcs[arcs], -1) if len(self.arcs) else arcs
@@ -105,7 +124,7 @@ class Merged:
         at the head and follows edges from their heads. Where it started counts as not reached.
         """
         side = 1 if backwards else 0
-        leaving, ends = self._groups[side], self._ends[1 - side]
+        leaving, ends = self.groups[side], self._ends[1 - side]
         start, goal = (int(end[e]) for end in ((self.head, self.tail) if backwards else (self.tail, self.head)))
         edge = np.full(self.node_count, -1)
         seen = np.zeros(self.node_count, bool)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .detours import Detours
 from .feasibility import Witness, witness_of_cut
 from .merged import Merged
 from .network import Network
+from .surroundings import Surroundings
 
 __all__ = ["Residual", "Settled"]
 
@@ -56,6 +58,11 @@ class Residual:
         self.positive = np.flatnonzero(point > 0)
         self.merged = Merged(network)
 
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """Searches around single edges in this graph."""
+        return Surroundings(self.merged, self.positive)
+
     def singular_witness(self) -> Witness | None:
         """Return a zero-sum closed set if every point of the invariant set is singular, else None."""
         tail, head = self.merged.residual_arcs(self.positive)
@@ -86,26 +93,45 @@ class Residual:
 
     def _settle(self, e: int, regular: bool) -> Settled:
         amount = int(self.point[e])
-        walk = self.merged.walk(e)
+        walk = self.merged.short_walk(e)
+        side = None if walk is not None else self.surroundings.side_of(e)
+        if walk is None:
+            walk = self.merged.walk(e) if side is None else self.surroundings.walk(e, side)
         if walk is not None:
             change = {f: amount * times for f, times in Counter(walk).items()} if amount else {}
             return Settled(e, 0, False, None, change | {e: -amount} if amount else change)
-        minimum, change, witness = self._minimize(e, amount) if amount else (0, {}, None)
+        minimum, change, witness = self._minimize(e, amount, side) if amount else (0, {}, None)
         if witness is None and regular:
-            lost = {f for f, step in change.items() if self.point[f] + step == 0}
-            gained = {f for f, step in change.items() if step > 0}
-            positive = np.array(sorted((set(self.positive.tolist()) | gained) - lost), np.int64)
-            tail, head = self.merged.residual_arcs(positive, without=e)
-            onward = reachable(self.merged.node_count, tail, head, int(self.merged.tail[e]))
-            if not onward[self.merged.head[e]]:
-                return Settled(e, 0, True, witness_of_cut(self.network, onward), change)
+            witness = self._stuck(e, change, side)
+            return Settled(e, 0, witness is not None, witness, change)
         return Settled(e, minimum, regular and witness is not None, witness, change)
 
-    def _minimize(self, e: int, amount: int) -> tuple[int, dict[int, int], Witness | None]:
+    def _minimize(self, e: int, amount: int, side: int | None) -> tuple[int, dict[int, int], Witness | None]:
         """Return the minimum of u_e, the change that attains it, and a witness if it is positive."""
-        detours = Detours(self.merged, e, self.positive)
-        flow = detours.flow(amount, self.point[detours.backward])
-        change = detours.change(flow)
-        if flow.value == amount:
+        if side is None:
+            detours = Detours(self.merged, e, self.positive)
+            flow = detours.flow(amount, self.point[detours.backward])
+            value, change, cut = flow.value, detours.change(flow), detours.source_side(flow)
+        else:
+            found = self.surroundings.around(e, side)
+            local = self.surroundings.flow(found, amount, self.point[found.backward])
+            value, change, cut = local.value, dict(local.change), local.source_side
+        if value == amount:
             return 0, change, None
-        return amount - flow.value, change, witness_of_cut(self.network, detours.source_side(flow))
+        return amount - value, change, witness_of_cut(self.network, cut)
+
+    def _stuck(self, e: int, change: Mapping[int, int], side: int | None) -> Witness | None:
+        """Return a set that shows that u_e vanishes at no regular point; None if it does after the change."""
+        lost = frozenset(f for f, step in change.items() if self.point[f] + step == 0)
+        gained = frozenset(f for f, step in change.items() if step > 0 and self.point[f] == 0)
+        if side is not None:
+            found = self.surroundings.around(e, side, lost=lost, gained=tuple(gained), until_outside=True)
+            if found.outside.any():
+                return None
+            met = np.zeros(self.merged.node_count, bool)
+            met[found.nodes] = True
+            return witness_of_cut(self.network, met if side == 0 else ~met)
+        positive = np.array(sorted((set(self.positive.tolist()) | gained) - lost), np.int64)
+        tail, head = self.merged.residual_arcs(positive, without=e)
+        onward = reachable(self.merged.node_count, tail, head, int(self.merged.tail[e]))
+        return None if onward[self.merged.head[e]] else witness_of_cut(self.network, onward)
