@@ -114,10 +114,10 @@ def _decided(result: Connectivity) -> str:
         return "No weights have these balances: the invariant set is empty"
     locked, regular = len(result.frozen_edges), len(result.regular_frozen_edges)
     if locked:
-        more = f", {regular - locked} more to gradient flow" if regular > locked else ""
-        return f"{locked} of {edges:,} weights cannot change sign: $2^{{{locked}}}$ components{more}"
+        more = f", {regular - locked:,} more to gradient flow" if regular > locked else ""
+        return f"{locked:,} of {edges:,} weights cannot change sign: $2^{{{locked}}}$ components{more}"
     if regular:
-        return f"Connected, but gradient flow cannot change the sign of {regular} of {edges:,} weights"
+        return f"Connected, but gradient flow cannot change the sign of {regular:,} of {edges:,} weights"
     return f"Connected: each of {edges:,} weights can change sign"
 
 

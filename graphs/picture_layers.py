@@ -43,11 +43,11 @@ def size(result: Connectivity) -> tuple[float, float]:
 
 def _reach(found: Layers) -> float:
     """Return how far to the left arcs bend, in inches."""
-    return max((_bend(abs(b - a)) for a, b, _, _ in found.links), default=0.0) + 0.2
+    return max((_bend(abs(b - a)) for a, b, _, _ in found.links if b != a + 1), default=0.0) + 0.2
 
 
 def _bend(rows: int) -> float:
-    return 0.0 if rows == 1 else 0.22 + 0.2 * np.sqrt(rows)
+    return 0.22 + 0.2 * float(np.sqrt(rows))
 
 
 def draw(result: Connectivity, ax: Axes) -> list[tuple[Artist, str]]:
