@@ -81,7 +81,7 @@ def layers_of(result: Connectivity) -> Layers:
     single = network.hidden & ((network.in_degree == 1) | (network.out_degree == 1))
 
     def per_layer(numbers: IntArray, chosen: BoolArray) -> list[int]:
-        return np.bincount(numbers[chosen & (numbers >= 0)], minlength=count).tolist()
+        return [int(k) for k in np.bincount(numbers[chosen & (numbers >= 0)], minlength=count)]
 
     everything = np.ones(network.edge_count, bool)
     columns = (

@@ -108,8 +108,8 @@ def _is_ahead(count: int, arcs: Sequence[tuple[int, int]]) -> list[bool]:
         stack = [(root, iter(leaving[root]))]
         while stack:
             node, rest = stack[-1]
-            i = next(rest, None)
-            if i is None:
+            i = next(rest, -1)
+            if i < 0:
                 state[node] = 2
                 stack.pop()
             elif state[arcs[i][1]] == 1:
@@ -162,7 +162,7 @@ def _ordered(columns_of: IntArray, neighbors: Sequence[Sequence[int]], sinking: 
         for k in order:
             side = k - 1 if sweep % 2 == 0 else k + 1
             nodes = columns[k]
-            wish = np.array([_mean(rank, neighbors[v], columns_of, side, float(rank[v])) for v in nodes])
+            wish = np.array([_mean(rank, neighbors[v], columns_of, side, float(rank[v])) for v in nodes.tolist()])
             columns[k] = nodes[np.lexsort((rank[nodes], np.round(wish, 9), sinking[nodes]))]
             rank[columns[k]] = _spread(len(nodes))
         crossings = _crossings(columns, neighbors)
@@ -181,7 +181,7 @@ def _ranks(columns: Sequence[IntArray], total: int) -> FloatArray:
 
 
 def _spread(size: int) -> FloatArray:
-    return np.arange(size) - (size - 1) / 2
+    return np.arange(size, dtype=np.float64) - (size - 1) / 2
 
 
 def _mean(rank: FloatArray, neighbors: Sequence[int], columns_of: IntArray, side: int, default: float) -> float:
@@ -213,7 +213,8 @@ def _heights(columns: Sequence[IntArray], neighbors: Sequence[Sequence[int]], co
             wish = np.array([height[list(neighbors[v])].mean() if neighbors[v] else height[v] for v in nodes])
             weight = np.where(nodes >= count, _STRAIGHTEN, 1.0)
             height[nodes] = -_apart(-wish, weight)
-    return height - (height[:count].max(initial=0) + height[:count].min(initial=0)) / 2
+    centered: FloatArray = height - (height[:count].max(initial=0) + height[:count].min(initial=0)) / 2
+    return centered
 
 
 def _apart(wish: FloatArray, weight: FloatArray) -> FloatArray:

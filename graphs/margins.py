@@ -16,7 +16,7 @@ from .bottlenecks import one_sided
 from .detours import Detours
 from .feasibility import Side
 from .merged import Merged
-from .network import IntArray, Network
+from .network import Network
 from .structure import every_hidden_node_on_terminal_walk, is_acyclic
 from .surroundings import Surroundings
 
@@ -134,7 +134,7 @@ class _ReplacingFlows:
         return (volume + balance) // 2, (volume - balance) // 2
 
 
-def _squares(network: Network, edges: IntArray) -> npt.NDArray[Any]:
+def _squares(network: Network, edges: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
     """Return θ² of these edges times the denominator of the balance (which clears all squares), as integers."""
     assert isinstance(network.weights, np.ndarray)
     return np.array([int(Fraction(w) ** 2 * network.denominator) for w in network.weights[edges].tolist()], object)

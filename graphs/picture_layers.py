@@ -120,10 +120,10 @@ def _bar(ax: Axes, x: float, y: float, layer: Layer) -> None:
     for part, color, hatch in ((layer.locked, STYLE.locked, ""), (layer.regular, STYLE.regular, "//////")):
         if part:
             width = max(_VISIBLE, _BAR * part / layer.weights)
-            style = {"facecolor": STYLE.paper, "edgecolor": color, "hatch": hatch} if hatch else {"facecolor": color}
-            ax.add_patch(
-                Rectangle((start, y - 0.07), width, 0.14, linewidth=0.0 if not hatch else 0.8, zorder=3, **style)
-            )
+            piece = Rectangle((start, y - 0.07), width, 0.14, facecolor=color, linewidth=0.0, zorder=3)
+            if hatch:
+                piece.set(facecolor=STYLE.paper, edgecolor=color, linewidth=0.8, hatch=hatch)
+            ax.add_patch(piece)
             start += width
     total = layer.locked + layer.regular
     share = total / layer.weights

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["Marker", "State", "entries"]
 
 State = Literal["locked", "regular", "free"]
+Dash: TypeAlias = Literal["solid"] | tuple[float, Sequence[float]]
 STYLE = Style()
 _COLOR = {"locked": STYLE.locked, "regular": STYLE.regular, "free": STYLE.free}
 _WIDTH = {"locked": 2.6, "regular": 2.0, "free": 1.0}
-_DASH = {"locked": "solid", "regular": (0, (4, 2)), "free": "solid"}
+_DASH: dict[State, Dash] = {"locked": "solid", "regular": (0, (4, 2)), "free": "solid"}
 _SHORT = 3  # characters that fit into a circle
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .connectivity import Connectivity
+    from .picture_marks import State
 
 __all__ = ["draw", "size"]
 
@@ -117,7 +118,7 @@ def draw(result: Connectivity, ax: Axes) -> list[tuple[Artist, str]]:
         points, edges = route * [across, down], drawn.bundles[a, b]
         singles: Sequence[int | None] = edges if len(edges) <= _SIDE_BY_SIDE else [None]
         for i, e in enumerate(singles):
-            state = "locked" if e in locked else "regular" if e in regular else "free"
+            state: State = "locked" if e in locked else "regular" if e in regular else "free"
             bend = (i - (len(singles) - 1) / 2 + ((b, a) in drawn.bundles)) * radius
             curve = marker.line(_bent(points, bend, radius), state, thin=many)
             if e is not None and state != "free" and labels:

@@ -55,7 +55,8 @@ class TreePaths:
         if self.edge[at] != e:
             return on_tree
         below = (enters >= self._enters[at]) & (enters < self._leaves[at])
-        return on_tree & ~below
+        intact: BoolArray = on_tree & ~below
+        return intact
 
     def from_node(self, node: int) -> list[int]:
         """Return the edges of the path from a node of the tree to the root."""

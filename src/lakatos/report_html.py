@@ -132,7 +132,7 @@ def _sections(number: int, verdict: Verdict) -> Iterator[Html]:
         kinds = [element("code", certificate.kind) for certificate in verdict.certificates]
         yield element("p", join(["Certificates: ", join(kinds, ", "), *_download(number, verdict)]))
     if verdict.provenance:
-        rows = [(key, element("code", str(value))) for key, value in verdict.provenance.items()]
+        rows: list[tuple[str, str]] = [(key, element("code", str(value))) for key, value in verdict.provenance.items()]
         rows.append(("evidence", str(verdict.evidence)))
         yield details("How it was computed", table(("", ""), rows, label="provenance"))
 
