@@ -154,10 +154,10 @@ class OneHidden:
 
     def _terms(self, phi: Sequence[Tensor], d: int, D: int = 0) -> tuple[Tensor, Tensor]:
         """Return a φ^(D+d) ζ^d/d! and α φ^(D+d−1) ζ^(d−1)/(d−1)!, (networks, n) each."""
-        main = self.a * phi[D + d] * self.zeta**d / math.factorial(d)
+        main = self.a * phi[D + d] * _power(self.zeta, d) / math.factorial(d)
         if d == 0:
             return main, torch.zeros_like(main)
-        return main, self.alpha * phi[D + d - 1] * self.zeta ** (d - 1) / math.factorial(d - 1)
+        return main, self.alpha * phi[D + d - 1] * _power(self.zeta, d - 1) / math.factorial(d - 1)
 
     def _sum(self, phi: Sequence[Tensor], d: int) -> Tensor:
         main, other = self._terms(phi, d)
@@ -166,7 +166,7 @@ class OneHidden:
     def _blocks(self, phi: Sequence[Tensor], D: int, d: int) -> tuple[Tensor, Tensor]:
         main, other = self._terms(phi, d, D)
         A = (main + other) * (self.kernel ** (D / 2) / math.factorial(D))
-        mixed = phi[D + d - 1] * self.zeta**d / math.factorial(d)
+        mixed = phi[D + d - 1] * _power(self.zeta, d) / math.factorial(d)
         B = mixed * (self.kernel ** ((D - 1) / 2) / math.factorial(D - 1))
         return self.scale * A, self.scale * B
 
@@ -182,6 +182,14 @@ def block_norm(A: Tensor, B: Tensor, D: int) -> Tensor:
     below = D * A + (D * D * A * A + 4 * (D - 1) * B * B).sqrt()
     t = torch.where(below > 0, 2 * B / torch.where(below > 0, below, 1.0), 0.0)
     return (A + B * t) / (1 + t * t) ** (D / 2)
+
+
+def _power(x: Tensor, k: int) -> Tensor:
+    """Return x^k by products, which are much faster than powers of tensors."""
+    value = torch.ones_like(x)
+    for _ in range(k):
+        value = value * x
+    return value
 
 
 def random_networks(
