@@ -63,8 +63,19 @@ def _pages(verdicts: dict[Path, Verdict]) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of every source file of the site."""
     for path in (*sorted(DOCS.glob("*.md")), *sorted((ROOT / "examples").glob("*.ipynb"))):
         yield path.name, path.read_bytes()
-    for name, text in (*theorem_pages.pages(verdicts), *api_pages.pages()):
+    for name, text in (*theorem_pages.pages(verdicts), *api_pages.pages(), ("guides.md", _guides())):
         yield name, text.encode()
+
+
+def _guides() -> str:
+    """Return the page that leads to the guides and notebooks: whatever is there and is in no other list of pages."""
+    index = (DOCS / "index.md").read_text("utf-8").splitlines()
+    names = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem != "index" and path.stem not in index]
+    notebooks = [path.stem for path in sorted((ROOT / "examples").glob("*.ipynb"))]
+    parts = ["# Guides", "```{toctree}", *names, "```"]
+    if notebooks:
+        parts += ["", "## Notebooks", "", "```{toctree}", *notebooks, "```"]
+    return "\n".join(parts) + "\n"
 
 
 def _lay(pages: dict[str, bytes], source: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lakatos.results import write_atomically
 
-__all__ = ["DOCS", "Command", "blocks", "commands", "run_page"]
+__all__ = ["DOCS", "Command", "blocks", "commands", "is_as_expected", "isolated_pip", "run_page"]
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BLOCK = re.compile(r"^(```+)(\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
@@ -58,6 +58,7 @@ def run_page(page: str, folder: Path, settings: Mapping[str, str] | None = None)
     AssertionError
         If the shell ended before the last command.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     script, given = [], []
     for language, content, start in blocks(page):
         if language == "console":
@@ -93,6 +94,18 @@ def is_as_expected(command: Command, printed: str) -> bool:
     return re.fullmatch(pattern, _TIME.sub("…", printed) + "\n") is not None
 
 
+def isolated_pip(folder: Path) -> dict[str, str]:
+    """Return settings with which ``pip install .`` needs no network and installs into `folder` alone."""
+    return {
+        "PIP_TARGET": str(folder),
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this one the other way round
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
+        "PYTHONPATH": str(folder),
+    }
+
+
 def _clean(output: str) -> str:
     return "\n".join(line.rstrip() for line in output.rstrip("\n").split("\n")).rstrip("\n")
 
@@ -112,7 +125,7 @@ def main() -> None:
         path = DOCS / name
         page = path.read_text("utf-8")
         with tempfile.TemporaryDirectory() as folder:
-            found = run_page(page, Path(folder))
+            found = run_page(page, Path(folder, "page"), isolated_pip(Path(folder, "site")))
         for command, printed in reversed(found):
             if not is_as_expected(command, printed):
                 shown = _TIME.sub("…", printed)

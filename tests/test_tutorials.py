@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from consoles import DOCS, Command, blocks, commands, is_as_expected, run_page
+from consoles import DOCS, Command, blocks, commands, is_as_expected, isolated_pip, run_page
 
 PAGES = sorted(path for path in DOCS.glob("*.md") if "```console" in path.read_text("utf-8"))
 TRAINING = ("practitioner",)  # they trace and train networks
@@ -16,7 +16,7 @@ TRAINING = ("practitioner",)  # they trace and train networks
     [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in TRAINING else []) for path in PAGES],
 )
 def test_sessions(path: Path, tmp_path: Path) -> None:
-    found = run_page(path.read_text("utf-8"), tmp_path)
+    found = run_page(path.read_text("utf-8"), tmp_path / "page", isolated_pip(tmp_path / "site"))
     assert found
     for command, printed in found:
         assert is_as_expected(command, printed), (
