@@ -8,6 +8,8 @@ from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from .structure import every_hidden_node_on_terminal_walk
+
 if TYPE_CHECKING:
     from .connectivity import Connectivity, EdgeMinimum
     from .feasibility import Witness
@@ -116,9 +118,8 @@ def _remarks(result: Connectivity, locked: Sequence[EdgeMinimum]) -> Iterable[st
 
 
 def can_be_rescaled(result: Connectivity) -> bool:
-    """Every balance is within reach if all neurons lie between terminals on an acyclic graph and no weight is zero."""
-    assert result.examined is not None  # there are locked weights
-    return result.examined.method == "degrees" and not result.network.has_zero_weight
+    """Return whether every balance is within reach: all neurons lie between terminals, and no weight is zero."""
+    return every_hidden_node_on_terminal_walk(result.network) and not result.network.has_zero_weight
 
 
 def _margin(result: Connectivity) -> str:

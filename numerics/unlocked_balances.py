@@ -23,12 +23,14 @@ from ..graphs.feasibility import Side
 from ..graphs.network import Network
 from ..graphs.structure import every_hidden_node_on_terminal_walk, is_acyclic
 from .rescaling import FloatArray, float_weights
+from .unlocked_cycles import locking_sets
 
 __all__ = ["unlocked_balance"]
 
 _MARGIN = 0.5
 """Half of all squared weights at a bottleneck: its single weight is then at most as large as a quarter of them."""
 
+_SIDES: tuple[Side, Side] = ("out", "in")
 _MOST_ROUNDS = 200
 _BITS = 60  # balances in units of 2^-60 of the largest for the flows, which take integers
 _SLACK = 1e-7  # of the largest balance: what the linear program may leave violated, far below the margins
@@ -49,12 +51,13 @@ def unlocked_balance(network: Network) -> FloatArray:
     """Return a balance at which no weight of the network is locked, shape (n,), 0 on terminals.
 
     At every bottleneck the inequality holds with a margin of half of the squared weights there, so that training with
-    finite steps does not lock it again at once. Balances that need no change stay.
+    finite steps does not lock it again at once; with directed cycles, this holds for the sets that locked a sign. Balances
+    that need no change stay.
 
     Raises
     ------
     InputError
-        If there is no such balance, or the network has cycles, dead ends or no weights.
+        If there is no such balance, or the network has dead ends or no weights.
 
     Examples
     --------
@@ -62,19 +65,19 @@ def unlocked_balance(network: Network) -> FloatArray:
     >>> unlocked_balance(G).round(3).tolist()
     [0.0, 0.51, 0.0, 0.0]
     """
-    if not (is_acyclic(network) and every_hidden_node_on_terminal_walk(network)):
+    if not every_hidden_node_on_terminal_walk(network):
         raise InputError(
-            "rescale='unlocked': the network has a directed cycle or a dead end, for which no target is chosen "
-            "automatically; give a file with a balance for every hidden neuron"
+            "rescale='unlocked': the network has a dead end, for which no target is chosen automatically; give a file with a "
+            "balance for every hidden neuron"
         )
     c, volume = _balances_and_volumes(network)
     unit = float(volume.max(initial=0.0)) or 1.0
-    margins = {side: _margins(network, side, volume / unit) for side in ("out", "in")}
-    current = c / unit
+    separate = _by_bottlenecks if is_acyclic(network) else _by_locked_signs
     cuts: dict[tuple[Side, tuple[int, ...]], _Cut] = {}
+    current = c / unit
     for _ in range(_MOST_ROUNDS):
-        new = [cut for side in ("out", "in") for cut in _violated(network, side, current, margins[side])]
-        new = [cut for cut in new if (cut.side, cut.nodes) not in cuts]
+        found = separate(network, current, volume / unit)
+        new = [cut for cut in found if (cut.side, cut.nodes) not in cuts]
         if not new:
             return current * unit
         cuts.update({(cut.side, cut.nodes): cut for cut in new})
@@ -82,6 +85,17 @@ def unlocked_balance(network: Network) -> FloatArray:
     raise Undecided(
         Reason.INCOMPLETE_METHOD, f"no unlocked balance was found in {_MOST_ROUNDS} rounds; give one in a file"
     )
+
+
+def _by_bottlenecks(network: Network, balance: FloatArray, volume: FloatArray) -> list[_Cut]:
+    return [cut for side in _SIDES for cut in _violated(network, side, balance, _margins(network, side, volume))]
+
+
+def _by_locked_signs(network: Network, balance: FloatArray, volume: FloatArray) -> list[_Cut]:
+    """Return the sets that lock a sign: with cycles, there is no list of bottlenecks to look at instead."""
+    return [
+        _Cut(side, nodes, _MARGIN * (at_end or 1.0)) for side, nodes, at_end in locking_sets(network, balance, volume)
+    ]
 
 
 def _balances_and_volumes(network: Network) -> tuple[FloatArray, FloatArray]:

@@ -128,7 +128,17 @@ def test_explanation(network: dict[str, Any], sentences: list[str], capsys: pyte
 
 def test_rescaling_is_promised_only_where_it_is_possible(capsys: pytest.CaptureFixture[str]) -> None:
     main(["connectivity", write(CYCLE)])
-    assert "Rescaling" not in capsys.readouterr().out
+    assert "Rescaling" in capsys.readouterr().out
+    dead_end = {
+        "edges": [*TWO_IN, ["x", "d"]],
+        "inputs": ["x", "z"],
+        "outputs": ["y"],
+        "balance": {"v": "-4", "d": "1"},
+    }
+    main(["connectivity", write(dead_end)])
+    out = capsys.readouterr().out
+    assert "cannot change the sign" in out
+    assert "Rescaling" not in out
     main(["connectivity", write({"edges": [["x", "v", "1"], ["z", "v", "0"], ["v", "y", "2"]]})])
     out = capsys.readouterr().out
     assert "cannot change the sign" in out

@@ -10,7 +10,7 @@ import brute_force
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -18,10 +18,11 @@ from lakatos import InputError, Network, connectivity
 from lakatos.core import Undecided
 from lakatos.graphs.layered import layered_network
 from lakatos.graphs.network import balance_of_weights
+from lakatos.graphs.structure import every_hidden_node_on_terminal_walk
 from lakatos.numerics.forward import NetworkFunction
 from lakatos.numerics.rescaling import RESOLUTION, rescale
 from lakatos.numerics.unlocked_balances import unlocked_balance
-from lakatos.testing import dags, layered_dags
+from lakatos.testing import dags, layered_dags, multigraphs
 
 
 def weighted(network: Network, weights: Any) -> Network:
@@ -155,11 +156,40 @@ def test_what_is_unlocked_by_far_is_left_alone() -> None:
     np.testing.assert_array_equal(unlocked_balance(network)[network.hidden_nodes], [1, 1, 1, 1])
 
 
-def test_no_target_is_chosen_for_cycles() -> None:
-    edges = [("x", "v", 1.0), ("v", "w", 1.0), ("w", "v", 1.0), ("v", "y", 2.0)]
+def test_no_target_is_chosen_for_dead_ends() -> None:
+    edges = [("x", "v", 1.0), ("v", "y", 2.0), ("x", "w", 1.0)]
     network = Network.from_edges(edges, inputs=["x"], outputs=["y"])
-    with pytest.raises(InputError, match="directed cycle or a dead end"):
+    with pytest.raises(InputError, match="dead end"):
         unlocked_balance(network)
+
+
+@given(multigraphs(max_hidden=4, max_edges=12), st.data())
+@settings(max_examples=150, deadline=None)
+def test_cycles_are_unlocked_wherever_possible(fields: dict[str, Any], data: st.DataObject) -> None:
+    network = Network.from_edges(**fields)
+    assume(every_hidden_node_on_terminal_walk(network) and network.edge_count > 0)
+    size = network.edge_count
+    before = weighted(network, data.draw(st.lists(weights_of, min_size=size, max_size=size)))
+    if not strictly_unlockable(network):
+        with pytest.raises(InputError, match="no rescaling frees"):
+            unlocked_balance(before)
+        return
+    target = unlocked_balance(before)
+    result = connectivity(weighted(network, rescale(before, target).weights))
+    assert result.connected
+    assert result.regular_connected
+
+
+def test_a_locked_cycle_is_freed() -> None:
+    edges = [("x", "v", 1.0), ("z", "v", 1.0), ("v", "w", 1.0), ("w", "v", 1.0), ("x", "w", 0.5), ("v", "y", 3.0)]
+    network = Network.from_edges([*edges, ("w", "y", 0.1)], inputs=["x", "z"], outputs=["y"])
+    locked = Network.from_edges(edges, inputs=["x", "z"], outputs=["y"])
+    assert connectivity(locked).frozen_edges == (5,)
+    after = weighted(locked, rescale(locked, unlocked_balance(locked)).weights)
+    assert connectivity(after).regular_frozen_edges == ()
+    assert unlocked_balance(network)[network.hidden_nodes].tolist() == [
+        float(network.sum_of_balances([v])) for v in network.hidden_nodes
+    ]
 
 
 def test_both_locked_becomes_both_free() -> None:
