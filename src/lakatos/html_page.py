@@ -70,7 +70,7 @@ const make = (tag, properties = {}, ...inside) => {
 };
 const value = (cell) => {
   const text = cell.textContent.trim();
-  const parts = text.replace(/[,>=\\u2265\\u2026 ]/g, "").replace("\\u2212", "-").split("/").map(Number);
+  const parts = text.replace(/[,>=\\u2265\\u2026\\s]/g, "").replace("\\u2212", "-").split("/").map(Number);
   const number = parts.length === 2 ? parts[0] / parts[1] : parts[0];
   return text !== "" && parts.length < 3 && Number.isFinite(number) ? number : text;
 };

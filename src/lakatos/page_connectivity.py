@@ -257,7 +257,7 @@ def _locked(result: Connectivity) -> Iterator[Html]:
     rows = []
     for item in locked[:_ROWS_SHOWN]:
         assert item.witness is not None
-        bound = f"≥ {shown_number(item.minimum)}" if item.minimum else "> 0"
+        bound = f"≥\u00a0{shown_number(item.minimum)}" if item.minimum else ">\u00a00"
         way = "exit" if item.witness.side == "out" else "entry"
         rows.append(
             (
