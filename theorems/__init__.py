@@ -78,6 +78,7 @@ NAMES: tuple[str, ...] = (
     "displaced_hypothesis_eq_correlation_series",
     "one_hidden_correlations_eq_closed_form",
     "correlation_exponents_of_one_hidden_layer",
+    "not_weakly_correlated_of_mean_field",
     "deviation_le_certificate",
     "network_deviation_le_certificate",
     "training_linear_of_weakly_correlated",
