@@ -145,7 +145,7 @@ class Marker:
 
 
 def entries(
-    result: Connectivity, drawn: Scene, *, members: bool, bottlenecks: bool, numbers: bool
+    result: Connectivity, drawn: Scene, *, members: bool, bottlenecks: bool, numbers: bool, letters: bool
 ) -> list[tuple[Artist, str]]:
     """Return the entries of the legend, for what occurs in the picture."""
     from matplotlib.lines import Line2D
@@ -183,6 +183,8 @@ def entries(
         found.append((dot(STYLE.paper, 2.2), "neuron with one weight in or out"))
     if not network.hidden.all():
         found.append((dot(STYLE.terminal, 1.0, "s", STYLE.faint), "input, output or bias"))
+    if letters:
+        found.append((Line2D([], [], linestyle="none"), "A: a set, and its only weight in or out"))
     if numbers and network.hidden.any():
         found.append((Line2D([], [], linestyle="none"), "c: squared weights in − out"))
     return found

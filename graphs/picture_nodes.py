@@ -146,7 +146,9 @@ def draw(result: Connectivity, ax: Axes) -> list[tuple[Artist, str]]:
             tags=tags,
         )
     marker.finish()
-    return entries(result, drawn, members=bool(members), bottlenecks=bool(bottlenecks), numbers=numbers)
+    return entries(
+        result, drawn, members=bool(members), bottlenecks=bool(bottlenecks), numbers=numbers, letters=bool(letters)
+    )
 
 
 def witness_sets(result: Connectivity) -> dict[int, tuple[int, ...]]:

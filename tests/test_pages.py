@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +116,21 @@ def test_certificate_of_the_page_checks(browser: Chrome, connectivity_page: Path
 def test_connectivity_page_is_readable(browser: Chrome, connectivity_page: Path) -> None:
     require_readable(browser, connectivity_page)
     assert press_tab_through(browser) > 5
+
+
+def test_without_matplotlib_the_page_says_what_draws_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    path = tmp_path / "net.html"
+    assert main(["connectivity", BOTTLENECK, "--html", str(path), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["connected"] is False
+    text = path.read_text("utf-8")
+    assert "<svg" not in text
+    assert "pip install &#x27;lakatos[plot]&#x27;" in text
+    assert "Locked weights" in text
 
 
 def test_large_networks_have_a_table_of_layers(browser: Chrome, tmp_path: Path) -> None:
