@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from . import reference as reference
     from . import rescaled_modules as rescaled_modules
     from . import rescaling as rescaling
+    from . import rotated_lightning as rotated_lightning
     from . import rotation_averages as rotation_averages
     from . import separation as separation
     from . import series_residuals as series_residuals
@@ -139,6 +140,7 @@ __all__ = [
     "reference",
     "rescaled_modules",
     "rescaling",
+    "rotated_lightning",
     "rotation_averages",
     "separation",
     "series_residuals",

@@ -17,11 +17,9 @@ __all__ = [
     "Moments",
     "averaged_moments",
     "deep_linear_field",
-    "haar_orthogonal",
     "lightning_field",
     "lightning_moments",
     "margin_field",
-    "pairing_average",
     "residual_field",
     "rotated_quadratic_field",
 ]
@@ -97,14 +95,6 @@ def lightning_moments(x: Vector, y: Vector) -> Moments:
     return Moments(t.T @ t / samples, y.reshape(1, -1) @ t / samples)
 
 
-def pairing_average(a: Vector, d: int) -> Vector:
-    """Return the average of A ∈ (ℝᵈ)^{⊗6} over O(d): its orthogonal projection on the 15 pairings of the six indices."""
-    pairings = np.array([_pairing_tensor(pairs, d).ravel() for pairs in _pairings(list(range(6)))])
-    # The pairings are dependent for d = 2; the projection is the same with a pseudo-inverse.
-    weights = np.linalg.lstsq(pairings @ pairings.T, pairings @ a.ravel(), rcond=1e-12)[0]
-    return np.asarray(weights @ pairings, np.float64).reshape(a.shape)
-
-
 def lightning_field(moments: Moments, d: int) -> Field:
     """Return minus the gradient for f(X) = X Q Kᵀ XᵀX V with Q, K, V ∈ ℝᵈ, in θ = (Q, K, V)."""
     a, b = moments.a, moments.b.ravel()
@@ -140,28 +130,3 @@ def rotated_quadratic_field(x: Vector, y: Vector, units: int) -> Field:
         return -np.concatenate([along_a, along_w.ravel()])
 
     return field
-
-
-def haar_orthogonal(generator: np.random.Generator, d: int, count: int) -> Vector:
-    """Return `count` Haar-distributed orthogonal d × d matrices."""
-    q, r = np.linalg.qr(generator.standard_normal((count, d, d)))
-    return np.asarray(q * np.sign(np.einsum("nii->ni", r))[:, None, :], np.float64)
-
-
-def _pairings(items: list[int]) -> list[list[tuple[int, int]]]:
-    if not items:
-        return [[]]
-    return [
-        [(items[0], items[i]), *rest] for i in range(1, len(items)) for rest in _pairings(items[1:i] + items[i + 1 :])
-    ]
-
-
-def _pairing_tensor(pairs: list[tuple[int, int]], d: int) -> Vector:
-    letters = [""] * 6
-    for letter, (i, j) in zip("abc", pairs, strict=True):
-        letters[i] = letters[j] = letter
-    # δ_ab δ_cd δ_ef in the order of the six indices: the ones sit where paired indices agree.
-    tensor = np.zeros((d,) * 6)
-    for values in np.ndindex(d, d, d):
-        tensor[tuple(values["abc".index(letter)] for letter in letters)] = 1.0
-    return tensor

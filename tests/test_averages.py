@@ -21,12 +21,12 @@ from lakatos.numerics.averaged_training import (
     Moments,
     averaged_moments,
     deep_linear_field,
-    haar_orthogonal,
     lightning_field,
     lightning_moments,
-    pairing_average,
     rotated_quadratic_field,
 )
+from lakatos.numerics.haar import haar_orthogonal
+from lakatos.numerics.rotation_averages import pairing_average
 from lakatos.theory.exact_matrices import projection, rows
 from lakatos.theory.lift_group import lift_group
 

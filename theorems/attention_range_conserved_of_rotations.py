@@ -125,7 +125,7 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     training = numerics.averaged_training
     plain = training.lightning_moments(x, y)
     # B is a tensor of odd rank, whose average over {±1} ⊂ O(d) vanishes.
-    averaged = training.Moments(training.pairing_average(plain.a, d), np.zeros_like(plain.b))
+    averaged = training.Moments(numerics.rotation_averages.pairing_average(plain.a, d), np.zeros_like(plain.b))
     end = numerics.integrators.gradient_descent(training.lightning_field(averaged, d), start, STEP, STEPS)
     before, after = start.reshape(3, d).T, end.reshape(3, d).T
     error = numerics.ranges.range_tolerance(before, after)

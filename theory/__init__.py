@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import conservation as conservation
     from . import correlations as correlations
+    from . import designs as designs
     from . import deviations as deviations
     from . import directions as directions
     from . import exact_matrices as exact_matrices
@@ -54,6 +55,7 @@ __all__ = [
     "chords",
     "conservation",
     "correlations",
+    "designs",
     "deviations",
     "directions",
     "exact_matrices",
