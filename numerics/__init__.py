@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from . import kinks as kinks
     from . import laplacians as laplacians
     from . import law_scout as law_scout
+    from . import layer_lines as layer_lines
     from . import linear_programs as linear_programs
+    from . import linearization as linearization
     from . import linearization_exponents as linearization_exponents
     from . import linearized_training as linearized_training
     from . import locks as locks
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from . import masks as masks
     from . import mlps as mlps
     from . import model_losses as model_losses
+    from . import module_kinks as module_kinks
     from . import modules as modules
     from . import nested_jvp as nested_jvp
     from . import normalized_layers as normalized_layers
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from . import rescaling as rescaling
     from . import rotated_lightning as rotated_lightning
     from . import rotation_averages as rotation_averages
+    from . import schedules as schedules
     from . import separation as separation
     from . import series_residuals as series_residuals
     from . import stochastic_descent as stochastic_descent
@@ -112,7 +116,9 @@ __all__ = [
     "kinks",
     "laplacians",
     "law_scout",
+    "layer_lines",
     "linear_programs",
+    "linearization",
     "linearization_exponents",
     "linearized_training",
     "locks",
@@ -120,6 +126,7 @@ __all__ = [
     "masks",
     "mlps",
     "model_losses",
+    "module_kinks",
     "modules",
     "nested_jvp",
     "normalized_layers",
@@ -142,6 +149,7 @@ __all__ = [
     "rescaling",
     "rotated_lightning",
     "rotation_averages",
+    "schedules",
     "separation",
     "series_residuals",
     "stochastic_descent",

@@ -17,7 +17,20 @@ from .cli_boundary import guarded
 
 __all__ = ["COMMANDS", "app"]
 
-COMMANDS = ("verify", "check", "connectivity", "identify", "laws", "prune", "refute", "sweep", "plot", "list", "show")
+COMMANDS = (
+    "verify",
+    "check",
+    "connectivity",
+    "identify",
+    "laws",
+    "linearize",
+    "prune",
+    "refute",
+    "sweep",
+    "plot",
+    "list",
+    "show",
+)
 
 app = typer.Typer(
     help="Verify deep-learning theorems on concrete instances, with evidence another program can check.",
