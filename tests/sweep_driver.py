@@ -15,7 +15,7 @@ if __name__ == "__main__":
     executor = LocalExecutor(2)
     try:
         with sweep.held():
-            sweep.run(executor, window=8)
+            sweep.run(executor, window=8, retry_failed=True)
             sweep.consolidate()
     except BaseException:
         executor.kill()

@@ -25,6 +25,7 @@ __all__ = ["LocalExecutor", "WorkerLost", "dask_executor"]
 R = TypeVar("R")
 
 _ATTEMPTS = 3
+_STARTS = 10  # of processes that die before they take a call
 _CONNECT_SECONDS = 20
 
 
@@ -95,16 +96,20 @@ class LocalExecutor(Executor):
 
     def _answer(self, number: int, future: Future[Any], call: Any) -> None:
         status: int | None = None
-        for _ in range(_ATTEMPTS):
+        attempts = starts = 0
+        while attempts < _ATTEMPTS and starts < _STARTS:
             if self._killed:
-                future.set_exception(CancelledError())
-                return
+                break
             try:
                 worker = self._worker(number)
+            except (EOFError, OSError):  # it died before it could take the call, which is not to blame
+                status, starts = self._bury(number), starts + 1
+                continue
+            try:
                 worker.take(0, [call])
                 ending = worker.connection.recv()
             except (EOFError, OSError):
-                status = self._bury(number)
+                status, attempts = self._bury(number), attempts + 1
                 continue
             if isinstance(ending, Done):
                 future.set_result(ending.value)
@@ -113,7 +118,9 @@ class LocalExecutor(Executor):
                 future.set_exception(InternalError(message))
             return
         future.set_exception(
-            CancelledError() if self._killed else WorkerLost(f"{_ATTEMPTS} processes died (last status {status})")
+            CancelledError()
+            if self._killed
+            else WorkerLost(f"{attempts or starts} processes died (last status {status})")
         )
 
     def _worker(self, number: int) -> Worker:
