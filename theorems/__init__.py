@@ -79,6 +79,7 @@ NAMES: tuple[str, ...] = (
     "one_hidden_correlations_eq_closed_form",
     "correlation_exponents_of_one_hidden_layer",
     "not_weakly_correlated_of_mean_field",
+    "top_correlation_of_identity_or_relu_network",
     "deviation_le_certificate",
     "network_deviation_le_certificate",
     "training_linear_of_weakly_correlated",

@@ -7,9 +7,9 @@ Those of the exponents of one hidden layer; output n^−γ with ½ < γ ≤ 1, a
 Statement
 ---------
 C_{D,d} is n^((γ−½)(D+d−1)) times what it is at γ = ½. In the mean field, γ = 1: C_{0,odd} and C_{1,d} are of order 1,
-C_{0,even} of order n^−½, and for D ≥ 2 ‖C_{D,d}‖ of order n^(D/2−1), with logarithms. m-weak correlation needs C_{0,d} = O(1/m)
-for d ≥ 2 and C_{D,d} = O(1/√m) for D, d ≥ 1; what C_{0,d} and C_{1,d} allow is m = n^(2−2γ), by C_{1,1} and C_{0,3}. So at
-γ = 1 no m → ∞ will do, and training at a fixed scale of the output learns features.
+C_{0,even} of order n^−½, and for D ≥ 2 ‖C_{D,d}‖ of order n^(D/2−1), with logarithms. m-weak correlation needs C_{0,d} =
+O(1/m) for d ≥ 2 and C_{D,d} = O(1/√m) for D, d ≥ 1; what C_{0,d} and C_{1,d} allow is m = n^(2−2γ), by C_{1,1} and C_{0,3}.
+So at γ = 1 no m → ∞ will do, and training at a fixed scale of the output learns features.
 
 Proof idea
 ----------

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from . import laplacian as laplacian
     from . import law_count as law_count
     from . import law_search as law_search
+    from . import layer_polynomials as layer_polynomials
     from . import layers as layers
     from . import lie_rank as lie_rank
     from . import lift_group as lift_group
@@ -68,6 +69,7 @@ __all__ = [
     "laplacian",
     "law_count",
     "law_search",
+    "layer_polynomials",
     "layers",
     "lie_rank",
     "lift_group",
