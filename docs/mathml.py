@@ -25,8 +25,8 @@ def mathml(latex: str, *, block: bool = False) -> str:
 
     Examples
     --------
-    >>> mathml("x^2")[-59:]
-    '<mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
+    >>> mathml("x^2").removeprefix('<math xmlns="http://www.w3.org/1998/Math/MathML" ')
+    'display="inline"><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
     """
     text = latex.strip().replace("{aligned}", "{align*}")
     markup = convert(text, display="block" if block else "inline")

@@ -17,7 +17,7 @@ from lakatos.report import value_text
 
 from .typeset import code_block, inline, table
 
-__all__ = ["pages", "title"]
+__all__ = ["index", "page", "pages", "title"]
 
 ROOT = Path(__file__).resolve().parents[1]
 _SMALL = 1500  # characters of an instance file that a page shows
@@ -30,11 +30,20 @@ _WHOSE = {
 
 def pages(verdicts: Mapping[Path, Verdict]) -> Iterator[tuple[str, str]]:
     """Yield file names and MyST Markdown, the index first; `verdicts` are those of the shipped instances by path."""
-    families = theorems()
-    yield "theorems.md", "\n\n".join(_index(families))
-    for members in families.values():
+    yield "theorems.md", index()
+    for members in theorems().values():
         for theorem in members:
-            yield f"{theorem.name}.md", "\n\n".join(_page(theorem, verdicts))
+            yield f"{theorem.name}.md", page(theorem, verdicts)
+
+
+def index() -> str:
+    """Return the table of all theorems, by family."""
+    return "\n\n".join(_index(theorems()))
+
+
+def page(theorem: Theorem, verdicts: Mapping[Path, Verdict]) -> str:
+    """Return the page of one theorem; each of its false variants is refuted while it is made."""
+    return "\n\n".join(_page(theorem, verdicts))
 
 
 def title(theorem: Theorem) -> str:
