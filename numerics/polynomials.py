@@ -11,7 +11,18 @@ from torch import Tensor
 
 from .forward_mode import grad, jvp
 
-__all__ = ["Function", "Terms", "along", "as_matrix", "as_vector", "derivative_along", "gradient", "polynomial"]
+__all__ = [
+    "Function",
+    "Terms",
+    "along",
+    "as_matrix",
+    "as_vector",
+    "derivative_along",
+    "gradient",
+    "polynomial",
+    "taylor_model",
+    "trained",
+]
 
 Function: TypeAlias = Callable[[Tensor], Tensor]
 Terms: TypeAlias = Sequence[tuple[Fraction, tuple[int, ...]]]
@@ -70,3 +81,31 @@ def derivative_along(function: Function, theta: Tensor, vectors: Sequence[Tensor
 def as_matrix(rows: Sequence[Sequence[Fraction]], device: str = "cpu") -> Tensor:
     """Return rows of exact numbers as floats."""
     return torch.tensor([[float(value) for value in row] for row in rows], dtype=torch.float64, device=device)
+
+
+def taylor_model(function: Function, theta: Tensor) -> Function:
+    """Return θ ↦ F(θ_0) + ∇F(θ_0)·(θ − θ_0)."""
+    value, slope = function(theta), gradient(function, theta)
+    return lambda point: value + slope @ (point - theta)
+
+
+def trained(
+    functions: Sequence[Function],
+    theta: Tensor,
+    loss_slope: Function,
+    labels: Sequence[float],
+    batches: Sequence[Sequence[int]],
+    rate: float,
+) -> list[float]:
+    """Return all functions after gradient descent from `theta` (P,), one batch per step.
+
+    `loss_slope` takes (f, y) and returns the derivative of the loss in f; it is averaged over the batch.
+    """
+    targets = torch.tensor(labels, dtype=theta.dtype, device=theta.device)
+    for batch in batches:
+        step = torch.zeros_like(theta)
+        for b in batch:
+            c = loss_slope(torch.stack([functions[b](theta), targets[b]]))
+            step = step + c * gradient(functions[b], theta) / len(batch)
+        theta = theta - rate * step
+    return [float(function(theta)) for function in functions]

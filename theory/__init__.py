@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from . import layers as layers
     from . import lie_rank as lie_rank
     from . import lift_group as lift_group
+    from . import linear_flow as linear_flow
     from . import masks as masks
     from . import matrices as matrices
     from . import maximum_law as maximum_law
@@ -73,6 +74,7 @@ __all__ = [
     "layers",
     "lie_rank",
     "lift_group",
+    "linear_flow",
     "masks",
     "matrices",
     "maximum_law",
