@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from .._lazy import lazy_submodules
 
 if TYPE_CHECKING:
+    from . import activation_growth as activation_growth
     from . import activations as activations
     from . import alignment as alignment
     from . import assignments as assignments
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from . import linear_programs as linear_programs
     from . import linearization as linearization
     from . import linearization_exponents as linearization_exponents
+    from . import linearization_sweeps as linearization_sweeps
     from . import linearized_training as linearized_training
     from . import locks as locks
     from . import masked as masked
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from . import unlocked_balances as unlocked_balances
 
 __all__ = [
+    "activation_growth",
     "activations",
     "alignment",
     "assignments",
@@ -120,6 +123,7 @@ __all__ = [
     "linear_programs",
     "linearization",
     "linearization_exponents",
+    "linearization_sweeps",
     "linearized_training",
     "locks",
     "masked",

@@ -29,10 +29,13 @@ HOMES: Mapping[str, str] = {
     "balance_drift": "training_sweeps",
     "linear_law_drift": "training_sweeps",
     "penalized_training": "penalty_sweeps",
+    "cyclic_direction": "symmetry_sweeps",
+    "attention_range": "symmetry_sweeps",
     "coherence_barriers": "identifiability_sweeps",
     "subspace_barriers": "identifiability_sweeps",
     "image_barriers": "identifiability_sweeps",
     "architecture_barriers": "identifiability_sweeps",
+    "linearization_error": "linearization_sweeps",
 }
 
 
