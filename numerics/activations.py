@@ -72,7 +72,7 @@ class Activation:
 def _horner(coefficients: Sequence[float], z: Tensor) -> Tensor:
     value = torch.zeros_like(z)
     for c in reversed(coefficients):
-        value = value * z + c
+        value = value * z + float(c)
     return value
 
 
@@ -106,7 +106,6 @@ def _in_terms_of_itself(rule: tuple[int, ...], order: int) -> tuple[int, ...]:
 
 
 _TANH = (1, 0, -1)
-_SIGMOID = (0, 1, -1)
 
 
 def _tanh(z: Tensor, order: int) -> list[Tensor]:
@@ -115,8 +114,10 @@ def _tanh(z: Tensor, order: int) -> list[Tensor]:
 
 
 def _sigmoid(z: Tensor, order: int) -> list[Tensor]:
-    y = 0.5 * (1 + torch.tanh(z / 2))
-    return [_horner(_in_terms_of_itself(_SIGMOID, k), y) for k in range(order + 1)]
+    """Return the derivatives of (1 + tanh(z/2))/2: in powers of the sigmoid itself they cancel where it is close to 1."""
+    found = [value * 2.0 ** -(k + 1) for k, value in enumerate(_tanh(z / 2, order))]
+    found[0] = found[0] + 0.5
+    return found
 
 
 def _softplus(z: Tensor, order: int) -> list[Tensor]:
@@ -156,7 +157,7 @@ def _lorentzian(z: Tensor, order: int) -> list[Tensor]:
     above, below = (1 / (z - 1j), 1 / (z + 1j))
     found = []
     for k in range(order + 1):
-        value = (-1) ** k * math.factorial(k) * (above ** (k + 1) - below ** (k + 1)) / 2j
+        value = (-1) ** k * float(math.factorial(k)) * (above ** (k + 1) - below ** (k + 1)) / 2j
         found.append(value if z.is_complex() else value.real)
     return found
 

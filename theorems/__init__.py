@@ -80,6 +80,7 @@ NAMES: tuple[str, ...] = (
     "one_hidden_correlations_eq_closed_form",
     "correlation_exponents_of_one_hidden_layer",
     "not_weakly_correlated_of_mean_field",
+    "activation_growth_rate_eq_inverse_singularity_distance",
     "higher_correlations_zero_of_parameter_linear",
     "top_correlation_of_identity_or_relu_network",
     "deviation_le_certificate",
