@@ -21,6 +21,7 @@ __all__ = ["code_version", "modules_behind"]
 
 _PACKAGES = ("numpy", "scipy", "sympy", "torch")
 _ROOT = __name__.partition(".")[0]
+_ATTEMPTS = 5
 _REGISTRIES = (f"{_ROOT}.numerics.registry",)
 
 
@@ -54,10 +55,20 @@ def modules_behind(*modules: str) -> dict[str, bytes]:
             continue
         source = path.read_bytes()
         is_package = path.stem == "__init__"
-        waiting += _imported(ast.parse(source), name if is_package else name.rpartition(".")[0], packages)
+        waiting += _imported(_parsed(source), name if is_package else name.rpartition(".")[0], packages)
         if not is_package or name in modules:
             found[name] = source
     return found
+
+
+def _parsed(source: bytes) -> ast.Module:
+    """Return the syntax tree; Python 3.11 sometimes fails where another thread builds one, too (python/cpython#106905)."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return ast.parse(source)
+        except SystemError:
+            continue
+    return ast.parse(source)
 
 
 @cache

@@ -124,7 +124,7 @@ def phase(result: Result, x: str, y: str, value: str, *, title: str = "", ax: Ax
     ax.set_yticks(np.arange(len(rows)) + 0.5, [_short(v) for v in rows])
     if mean.size <= _MOST_NUMBERS and mean.count():
         for (r, c), number in np.ndenumerate(mean):
-            if not np.ma.is_masked(number):
+            if math.isfinite(number):
                 color = "black" if norm(number) > 0.5 else "white"
                 ax.text(c + 0.5, r + 0.5, f"{number:.2g}", ha="center", va="center", fontsize=7, color=color)
     ax.set(xlabel=x, ylabel=y)

@@ -61,27 +61,32 @@ def code_of(kind: JobKind, name: str) -> str:
 
 def run_job(job: Job) -> list[Ended]:
     """Return how each cell of `job` ended. What goes wrong in a cell is part of the answer and never raised."""
-    if (here := _code_here(job.kind, job.name)) != job.code:
-        message = f"the worker has other code ({here}) than the sweep ({job.code}); install the same version everywhere"
-        return [_failed(InputError(message), 0.0)] * len(job.seeds)
-    with _TURN, _one_thread(job.kind):
-        run = _run_experiment if job.kind == "experiment" else _run_theorem
-        began = time.perf_counter()
-        try:
-            rows = run(job, job.fields, job.seeds)
-        except Exception as error:
-            if len(job.seeds) == 1:
-                return [_failed(error, time.perf_counter() - began)]
-            # One cell may have spoiled it for all: each on its own.
-            return [_run_alone(run, job, i) for i in range(len(job.seeds))]
-        seconds = (time.perf_counter() - began) / len(rows)
-        return [{"row": _row_to_json(row), "seconds": seconds} for row in rows]
+    with _TURN:
+        if (here := _code_here(job.kind, job.name)) != job.code:
+            message = f"the worker has other code ({here}) than the sweep ({job.code}); install the same everywhere"
+            return [_failed(InputError(message), 0.0)] * len(job.seeds)
+        with _one_thread(job.kind):
+            return _run(job)
 
 
-_Run: TypeAlias = Callable[[Job, Sequence[Mapping[str, Any]], Sequence[int]], "list[Mapping[str, Any]]"]
+def _run(job: Job) -> list[Ended]:
+    run = _run_experiment if job.kind == "experiment" else _run_theorem
+    began = time.perf_counter()
+    try:
+        rows = run(job, job.fields, job.seeds)
+    except Exception as error:
+        if len(job.seeds) == 1:
+            return [_failed(error, time.perf_counter() - began)]
+        # One cell may have spoiled it for all: each on its own.
+        return [_run_alone(run, job, i) for i in range(len(job.seeds))]
+    seconds = (time.perf_counter() - began) / len(rows)
+    return [{"row": _row_to_json(row), "seconds": seconds} for row in rows]
 
 
-def _run_alone(run: _Run, job: Job, i: int) -> Ended:
+_Runner: TypeAlias = Callable[[Job, Sequence[Mapping[str, Any]], Sequence[int]], "list[Mapping[str, Any]]"]
+
+
+def _run_alone(run: _Runner, job: Job, i: int) -> Ended:
     began = time.perf_counter()
     try:
         (row,) = run(job, job.fields[i : i + 1], job.seeds[i : i + 1])
