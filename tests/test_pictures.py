@@ -187,7 +187,13 @@ def test_nothing_is_cut_off() -> None:
 
     from matplotlib import image
 
-    for result in (wide(), connectivity(Network.from_edges(**LOCKED))):  # type: ignore[arg-type]
+    cycle = {
+        "edges": [["x", "v"], ["v", "w"], ["w", "v"], ["v", "y"]],
+        "inputs": ["x"],
+        "outputs": ["y"],
+        "balance": {"v": "-1", "w": "0"},
+    }  # small, with everything in its legend
+    for result in (wide(), *(connectivity(Network.from_edges(**fields)) for fields in (LOCKED, cycle))):  # type: ignore[arg-type]
         pixels = image.imread(io.BytesIO(picture_bytes(result, ".png")))[..., :3]
         for border in (pixels[:8], pixels[-8:], pixels[:, :8], pixels[:, -8:]):
             assert (border == 1).all()
