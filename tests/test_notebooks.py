@@ -1,35 +1,119 @@
-"""The notebooks in ``examples`` run from top to bottom, and are kept without outputs."""
+"""What notebooks show: well-formed HTML with everything escaped, and formulas."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-pytest.importorskip("ipykernel", reason="needs the extra [docs]")
-nbformat = pytest.importorskip("nbformat", reason="needs the extra [docs]")
-nbclient = pytest.importorskip("nbclient", reason="needs the extra [docs]")
-
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
-
-
-def read(path: Path) -> Any:
-    return nbformat.read(path, as_version=4)
+import lakatos
+from lakatos import Claim, Estimate, Hypothesis, Network, Outcome, Verdict, connectivity
+from lakatos.core import Derivation, Evidence, Judged, Relation
+from lakatos.graphs.layered import layered_network
+from lakatos.markup import Html, element, join, number, table
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_no_outputs_are_kept(path: Path) -> None:
-    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
-    assert cells
-    assert not any(cell.outputs or cell.execution_count for cell in cells)
+class Balanced(HTMLParser):
+    """Fails where tags are not closed in order; collects the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag != "wbr":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
 
 
-@pytest.mark.filterwarnings("default")  # of the kernel's machinery, which is not ours
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs(path: Path, tmp_path: Path) -> None:
-    notebook = read(path)
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert any("text/html" in output.get("data", {}) for output in outputs)
-    assert not any(output.output_type == "error" for output in outputs)
+def shown(html: str) -> str:
+    parser = Balanced()
+    parser.feed(html)
+    assert parser.open == []
+    return " ".join(" ".join(parser.words).split())
+
+
+def test_verdict() -> None:
+    verdict = lakatos.verify(
+        "invariant_set_connected_iff_no_weight_frozen",
+        edges=[["<x>", "h"], ["z", "h"], ["h", "y"]],
+        balance={"h": -4},
+    )
+    words = shown(verdict._repr_html_())
+    assert words.startswith("proved (exact): invariant_ set_ connected_ iff")
+    assert "invariant set is not empty met" in words
+
+
+def test_verdict_of_many_claims_with_markup_in_every_text() -> None:
+    claims = tuple(
+        Judged(Claim(f"<q{i}>", Relation.AT_MOST, 0.5, 0.1), Estimate(7.0, 0.25), False, False) for i in range(30)
+    )
+    verdict = Verdict(
+        "a_theorem",
+        Outcome.REFUTED,
+        Evidence.INTERVAL,
+        explanation="a < b & c",
+        hypotheses=(Hypothesis("<i>", False, "<b>"),),
+        derivation=Derivation("x = x", "0", r"x = x^{2}"),
+        claims=claims,
+    )
+    html = verdict._repr_html_()
+    words = shown(html)
+    assert "<q" not in html
+    assert "<i>" not in html
+    assert "<q19> <= 0.5 7 0.25 0.1 no no" in words
+    assert "10 more claims" in words
+    assert "<i> not met <b>" in words
+    assert verdict._repr_latex_() == "$$\nx = x^{2}\n$$"
+    assert verdict.derivation is not None
+    assert verdict.derivation._repr_latex_() == verdict._repr_latex_()
+
+
+def test_a_verdict_without_derivation_has_no_formula() -> None:
+    assert Verdict("t", Outcome.PROVED, Evidence.EXACT)._repr_latex_() is None
+    assert Derivation("x = x", "0")._repr_latex_() is None
+
+
+@pytest.mark.parametrize(
+    ("balance", "words", "formula"),
+    [
+        (-4, "cannot change the sign", "$$\\left|\\pi_0(\\mathcal H)\\right| = 2^{1}"),
+        (0, "is connected as a set", "$$\\left|\\pi_0(\\mathcal H)\\right| = 2^{0}"),
+    ],
+)
+def test_connectivity(balance: int, words: str, formula: str) -> None:
+    result = connectivity(Network.from_edges([("x", "<v>"), ("z", "<v>"), ("<v>", "y")], balance={"<v>": balance}))
+    html = result._repr_html_()
+    assert words in shown(html)
+    assert "<v>" not in html
+    assert (result._repr_latex_() or "").startswith(formula)
+    assert "= 2^{1}$$" in (result._repr_latex_() or "")
+
+
+def test_an_empty_set_has_no_number_of_components() -> None:
+    result = connectivity(Network.from_edges([("x", "v")], inputs=["x"], outputs=[], balance={"v": -1}))
+    assert result._repr_latex_() is None
+    assert "empty" in shown(result._repr_html_())
+
+
+def test_network() -> None:
+    network = layered_network([2, 20, 1], [[-1] * 20])
+    words = shown(network._repr_html_())
+    assert "neurons 20 weights 60 inputs x0, x1 outputs y0 balances h1.0: -1" in words
+    assert "h1.11: -1, … (20 in all)" in words
+    assert "balances" not in shown(layered_network([2, 1])._repr_html_())
+
+
+def test_only_what_is_marked_is_markup() -> None:
+    assert element("p", "<b>") == "<p>&lt;b&gt;</p>"
+    assert element("p", Html("<b></b>"), title='"') == '<p title="&quot;"><b></b></p>'
+    assert join(["<", Html("<i></i>")], "&amp;") == "&lt;&amp;<i></i>"
+    assert shown(table(("<a>",), [("<b>",)], label="x")) == "<a> <b>"
+    assert number("-1/2") == "<mrow><mo>−</mo><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow>"
