@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import circle as circle
     from . import correlation_exponents as correlation_exponents
+    from . import contractions as contractions
     from . import descent as descent
     from . import deviation_bounds as deviation_bounds
     from . import directions as directions
@@ -98,6 +99,7 @@ __all__ = [
     "chords",
     "circle",
     "correlation_exponents",
+    "contractions",
     "descent",
     "deviation_bounds",
     "directions",

@@ -77,6 +77,7 @@ NAMES: tuple[str, ...] = (
     "correlation_contraction_lowers_the_order",
     "displaced_hypothesis_eq_correlation_series",
     "linearized_dynamics_eq_taylor_model_dynamics",
+    "norm_of_contraction_le_product_of_norms_of_one_shared_index",
     "one_hidden_correlations_eq_closed_form",
     "correlation_exponents_of_one_hidden_layer",
     "not_weakly_correlated_of_mean_field",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from . import sign_flow as sign_flow
     from . import steps as steps
     from . import steps_of_polynomials as steps_of_polynomials
+    from . import tensor_norms as tensor_norms
     from . import width_exponents as width_exponents
     from . import width_fields as width_fields
 
@@ -93,6 +94,7 @@ __all__ = [
     "sign_flow",
     "steps",
     "steps_of_polynomials",
+    "tensor_norms",
     "width_exponents",
     "width_fields",
 ]
