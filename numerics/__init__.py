@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from . import polynomials as polynomials
     from . import power_laws as power_laws
     from . import pruning as pruning
+    from . import quantile_samples as quantile_samples
     from . import ranges as ranges
     from . import realization as realization
     from . import reference as reference
@@ -148,6 +149,7 @@ __all__ = [
     "polynomials",
     "power_laws",
     "pruning",
+    "quantile_samples",
     "ranges",
     "realization",
     "reference",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -32,11 +33,18 @@ __all__ = [
 
 Decision: TypeAlias = Literal["supported", "refuted", "inconclusive"]
 
+
+def _quantile(p: float, values: FloatArray, axis: int) -> FloatArray:
+    found: FloatArray = np.quantile(np.abs(values), p, axis=axis)
+    return found
+
+
 STATISTICS: Mapping[str, Callable[[FloatArray, int], FloatArray]] = MappingProxyType(
     {
         "rms": lambda values, axis: np.sqrt(np.mean(values**2, axis=axis)),
         "mean": lambda values, axis: np.abs(np.mean(values, axis=axis)),
         "median": lambda values, axis: np.median(np.abs(values), axis=axis),
+        **{f"quantile {p:g}": partial(_quantile, p) for p in (0.75, 0.9, 0.97)},
     }
 )
 """What is fitted: of the values over seeds, along an axis. The median of |values| is robust where tails are heavy."""

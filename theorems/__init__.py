@@ -78,6 +78,7 @@ NAMES: tuple[str, ...] = (
     "displaced_hypothesis_eq_correlation_series",
     "linearized_dynamics_eq_taylor_model_dynamics",
     "norm_of_contraction_le_product_of_norms_of_one_shared_index",
+    "definite_bound_exists_of_comparable_quantiles",
     "one_hidden_correlations_eq_closed_form",
     "correlation_exponents_of_one_hidden_layer",
     "not_weakly_correlated_of_mean_field",

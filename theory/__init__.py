@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from . import orbit_fields as orbit_fields
     from . import orders as orders
     from . import polynomial_fields as polynomial_fields
+    from . import quantile_orders as quantile_orders
     from . import range_identity as range_identity
     from . import range_laws as range_laws
     from . import realization as realization
@@ -87,6 +88,7 @@ __all__ = [
     "orbit_fields",
     "orders",
     "polynomial_fields",
+    "quantile_orders",
     "range_identity",
     "range_laws",
     "realization",
