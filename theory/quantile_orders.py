@@ -21,8 +21,8 @@ LAWS = {
     "uniform_power": _n**_p,
     "one_or_n": sp.Piecewise((1, _p < sp.Rational(1, 2)), (_n, True)),
 }
-"""Quantile functions Q_n(p): n^s times an exponential or Pareto (tail index 2) variable, n^U with U uniform on (0, 1), and 1 or
-n at even odds."""
+"""Quantile functions Q_n(p): n^s times an exponential or Pareto (tail index 2) variable, n^U with U uniform on (0, 1), and 1
+or n at even odds."""
 
 
 @cache
