@@ -36,6 +36,7 @@ HOMES: Mapping[str, str] = {
     "image_barriers": "identifiability_sweeps",
     "architecture_barriers": "identifiability_sweeps",
     "linearization_error": "linearization_sweeps",
+    "one_hidden_correlations": "correlation_sweeps",
 }
 
 
