@@ -59,7 +59,13 @@ class NumberNames(Sequence[str]):
 
 
 def as_name(name: Any, field: str) -> str:
-    """Return a node name as text; names are strings or integers."""
+    """Return a node name as text; names are strings or integers.
+
+    Raises
+    ------
+    InputError
+        For anything else, naming the `field`, and for text that no file can hold.
+    """
     if isinstance(name, bool) or not isinstance(name, (str, int, np.integer)):
         raise InputError(f"{field}: node name {name!r} is neither text nor an integer")
     text = str(name)

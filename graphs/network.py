@@ -138,6 +138,15 @@ class Network:
 
         The arrays are kept, not copied. The balance is as in `from_edges`, or an integer array of shape (n,), 0 on terminals.
 
+        Parameters
+        ----------
+        tail, head : array of integers, shape (m,)
+            The nodes that each edge leaves and enters.
+        inputs, outputs : array of integers, optional
+            Numbers of the terminals; if left out, all nodes without incoming (outgoing) edges.
+        weights : array of floats, shape (m,), optional
+            They define the balance.
+
         Raises
         ------
         InputError

@@ -151,6 +151,7 @@ def shown_number(number: Fraction) -> str:
 
 
 def names_of(network: Network, nodes: Sequence[int]) -> str:
+    """Return the names of these nodes in one line, which is cut off where they are many."""
     listed = _listed(network, nodes)
     return listed if len(nodes) == 1 else f"{{{listed}}}"
 

@@ -124,7 +124,13 @@ class NetworkFunction:
         return self.trace(weights, data).outputs
 
     def trace(self, weights: Tensor, data: Tensor) -> Trace:
-        """Return the outputs with everything on the way to them."""
+        """Return the outputs with everything on the way to them.
+
+        Raises
+        ------
+        Undecided
+            If that would take more memory than there is.
+        """
         network = self.network
         entries = len(data) * network.node_count + sum(len(level.nodes) * len(level.sources) for level in self.levels)
         needed = _COPIES * entries * weights.element_size()

@@ -143,7 +143,15 @@ def residual_at(
 ) -> BalanceResidual:
     """Return the residuals of the balance law at given weights (m,), data (samples, inputs), targets (samples, outputs).
 
-    All three have the dtype and the device of the computation. Raises as `balance_residual`.
+    All three have the dtype and the device of the computation; `network` has m edges, and `activation` is homogeneous of
+    this `degree`. `fixed` lists edges that are not trained, `tied` groups of edges that are one parameter.
+
+    Raises
+    ------
+    InputError
+        For an unknown loss, and for edges that the network does not have.
+    Undecided
+        If the gradient is not finite.
     """
     if loss not in LOSSES:
         raise InputError(f"loss={loss!r}: not known; choose one of {', '.join(LOSSES)}")

@@ -116,7 +116,13 @@ METHODS: dict[str, Method] = {
 
 
 def exact_flow(field: Field, theta: Vector, time: float, *, rtol: float = 1e-12) -> Vector:
-    """Return θ(time) by DOP853 with atol = rtol/1000."""
+    """Return θ(time) by DOP853 with atol = rtol/1000, from `theta` (m,) along `field`.
+
+    Raises
+    ------
+    InternalError
+        If the solver gives up.
+    """
     solution = solve_ivp(lambda _, y: field(y), (0.0, time), theta, method="DOP853", rtol=rtol, atol=rtol / 1000)
     if not solution.success:
         raise InternalError(f"the flow was not integrated: {solution.message}")

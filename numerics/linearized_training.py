@@ -169,7 +169,13 @@ def runs_beside_linearization(
     records: Sequence[int] | None = None,
     drifts: bool = False,
 ) -> Runs:
-    """Return the runs of networks with one leading axis, that of seeds; see `ensemble_runs`."""
+    """Return the runs of networks with one leading axis, that of seeds; see `ensemble_runs`.
+
+    Raises
+    ------
+    InputError
+        If `records` holds steps that the schedule does not make.
+    """
     kept = (schedule.steps,) if records is None else tuple(sorted(set(records)))
     if not kept or not 1 <= kept[0] <= kept[-1] <= schedule.steps:
         raise InputError(f"records={list(kept)!r}: steps from 1 to {schedule.steps} are needed")

@@ -47,6 +47,8 @@ def draw_fixed(
         In each row, for ``w_asymmetric`` and ``sparse``; the subset is random.
     sigma : float
         Standard deviation of fixed weights.
+    seed : int
+        Of the positions and values of fixed weights.
 
     Raises
     ------
@@ -138,6 +140,10 @@ def asymmetric(
 
     Parameters
     ----------
+    kind : Asymmetry
+        Which entries are fixed, and to what; see `Asymmetry`.
+    sigma : float
+        Standard deviation of fixed weights.
     fixed_share : float
         Of the entries of each row, rounded to a whole number of at least one.
     seed : int

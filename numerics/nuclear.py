@@ -28,6 +28,8 @@ def nuclear_norm(laplacian: Laplacian, weights: Tensor, *, ridge: float = 0.0) -
 
     Parameters
     ----------
+    laplacian : Laplacian
+        Of the network whose edges the weights are on.
     ridge : float
         Added to the diagonal of L, not negative; it bounds the gradient near singular points.
 
@@ -146,7 +148,15 @@ class NuclearNorm:
         return (weights**2 * self._q).sum() + self._constant
 
     def estimate(self, *, probes: int = 8, steps: int = 30, seed: int = 0) -> LanczosEstimate:
-        """Return an estimate of the norm (without ridge) that needs no matrix; see `lanczos_nuclear_norm`."""
+        """Return an estimate of the norm (without ridge) that needs no matrix; see `lanczos_nuclear_norm`.
+
+        Parameters
+        ----------
+        probes : int
+            Random vectors, drawn with `seed`.
+        steps : int
+            Lanczos iterations for each.
+        """
         weights = edge_weights(self.network, self.module).detach()
         return lanczos_nuclear_norm(self._on(weights.device), weights, probes=probes, steps=steps, seed=seed)
 

@@ -225,6 +225,11 @@ def predicted_standard_error(seeds: int, doublings: int) -> float:
 
     Heavy tails make it two to four times larger.
 
+    Raises
+    ------
+    InputError
+        For fewer than two seeds or doublings.
+
     Examples
     --------
     >>> round(predicted_standard_error(60, 8), 4)

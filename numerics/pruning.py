@@ -94,7 +94,7 @@ class Pruning:
 
 
 def disconnection(network: Network, weights: npt.NDArray[np.float64], *, least_gap: float = LEAST_GAP) -> Disconnection:
-    """Return the hidden nodes that `weights` (m,) leave disconnected.
+    """Return the hidden nodes of `network` that `weights` (m,) leave disconnected.
 
     Parameters
     ----------

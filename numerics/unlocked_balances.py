@@ -58,6 +58,8 @@ def unlocked_balance(network: Network) -> FloatArray:
     ------
     InputError
         If there is no such balance, or the network has dead ends or no weights.
+    Undecided
+        If none was found within the number of rounds.
 
     Examples
     --------

@@ -75,6 +75,11 @@ def _powers(k: int, count: int) -> tuple[int, ...]:
 def mean(d: int) -> Constant:
     """Return n^((d−1)/2) E C_{0,d} for odd d; d = 1 is E Θ.
 
+    Raises
+    ------
+    InputError
+        For even d, where the mean is 0.
+
     Examples
     --------
     >>> [(str(t.coefficient), t.power, t.orders) for t in mean(3)]
@@ -88,7 +93,13 @@ def mean(d: int) -> Constant:
 
 
 def variance(d: int) -> Constant:
-    """Return n^d Var C_{0,d} for even d ≥ 2."""
+    """Return n^d Var C_{0,d} for even d ≥ 2.
+
+    Raises
+    ------
+    InputError
+        For other d.
+    """
     if d < 2 or d % 2:
         raise InputError(f"d={d!r}: an even number from 2 on is needed; for odd d see `mean`")
     main = Term(Fraction(1, factorial(d)), d, (d, *_powers(1, d)))
@@ -97,7 +108,13 @@ def variance(d: int) -> Constant:
 
 
 def slope_square(d: int) -> Constant:
-    """Return n^d E‖C_{1,d}‖²; d = 0 is E Θ."""
+    """Return n^d E‖C_{1,d}‖²; d = 0 is E Θ.
+
+    Raises
+    ------
+    InputError
+        For negative d.
+    """
     if d < 0:
         raise InputError(f"d={d!r}: a number from 0 on is needed")
     if d == 0:

@@ -31,6 +31,11 @@ _DIGITS = 30
 def f_survival(x: float, degrees: int) -> float:
     """Return P(F > x) for F with 1 and `degrees` degrees of freedom: the regularized beta function I_{D/(D+x)}(D/2, 1/2).
 
+    Raises
+    ------
+    InputError
+        For arguments at which there is no such distribution.
+
     Examples
     --------
     >>> round(f_survival(10, 2), 12), round(1 - (10 / 12) ** 0.5, 12)
@@ -93,6 +98,11 @@ def unreachable_probability(locked: float, hidden: int, negatives: int) -> float
     """Return the probability that `negatives` negative output weights, and no more, cannot be reached from the start.
 
     The reachable numbers are those from the number of units locked negative to `hidden` minus the number locked positive.
+
+    Raises
+    ------
+    InputError
+        For more negative weights than hidden units.
 
     Examples
     --------

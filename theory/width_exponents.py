@@ -69,6 +69,11 @@ def smooth_exponent(D: int, d: int) -> Exponent:
 def top_exponent(depth: int, d: int) -> Exponent:
     """Return the exponent of C_{0,d} for identity or ReLU (almost everywhere) with `depth` hidden layers: 1 − d, then zeros.
 
+    Raises
+    ------
+    InputError
+        Without a hidden layer.
+
     Examples
     --------
     >>> [top_exponent(3, d).value for d in (2, 3, 4, 5)]

@@ -58,6 +58,13 @@ def activations(
 ) -> st.SearchStrategy[Fields]:
     """Return a strategy for activations: ``{"activation": "tanh"}``, or a polynomial with ``coefficients``, constant first.
 
+    Parameters
+    ----------
+    names : sequence of str
+        The activations to draw from.
+    polynomials : bool
+        Draw polynomials too, of degree 1 to `max_degree`.
+
     Examples
     --------
     >>> from hypothesis import find

@@ -208,6 +208,11 @@ def balances(
     Half of them are free small integers over a common denominator, so that sums that vanish are common, and the set of
     solutions may be empty. The other half are balances of small squared weights, many of them zero, so never empty.
 
+    Parameters
+    ----------
+    edges : sequence of [tail, head]
+        Of the network; `inputs`, `outputs` and further `nodes` as in `lakatos.Network.from_edges`.
+
     Examples
     --------
     >>> from hypothesis import find

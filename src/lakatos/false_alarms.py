@@ -57,6 +57,11 @@ def alarms(
     None if the measurement is deterministic: then one seed says it all. Of the theorem the contradictions are false alarms,
     and their share over the seeds is to be at most the declared rate; of a variant they are the power to refute it.
 
+    Parameters
+    ----------
+    device : str
+        Where to measure: ``cpu``, ``cuda`` or ``cuda:N``.
+
     Raises
     ------
     InputError

@@ -47,7 +47,13 @@ def bounded_file(path: Path, largest: int) -> Path:
 
 
 def bounded_bytes(path: Path, largest: int) -> bytes:
-    """Return the content of `path`; errors as `bounded_file`."""
+    """Return the content of `path`.
+
+    Raises
+    ------
+    InputError
+        As `bounded_file`, with the limit of `largest` bytes, and if it cannot be read.
+    """
     try:
         return bounded_file(path, largest).read_bytes()
     except OSError as error:

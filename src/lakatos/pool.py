@@ -221,12 +221,14 @@ class Worker:
         other_end.close()
 
     def take(self, index: int, items: Sequence[T]) -> None:
+        """Send the worker the item at `index`; its time starts now."""
         self.index = index
         self.began = time.monotonic()
         with suppress(BrokenPipeError):  # a worker that has just died is noticed at its end of the pipe
             self.connection.send(items[index])
 
     def kill(self) -> None:
+        """End the process, whatever it is doing, and wait until it is gone."""
         self.process.kill()
         self.process.join()
         self.connection.close()

@@ -163,6 +163,13 @@ def verify_instance(
 def lost_verdict(path: str | PathLike[str], reason: Reason, explanation: str, seconds: float) -> Verdict:
     """Return the inconclusive verdict for the instance file at `path`, whose verification was cut short.
 
+    Parameters
+    ----------
+    reason, explanation : Reason, str
+        Why, for programs and for people.
+    seconds : float
+        For how long it had run.
+
     Raises
     ------
     InputError
