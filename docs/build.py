@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -69,8 +70,9 @@ def _pages(verdicts: dict[Path, Verdict]) -> Iterator[tuple[str, bytes]]:
 
 def _guides() -> str:
     """Return the page that leads to the guides and notebooks: whatever is there and is in no other list of pages."""
-    index = (DOCS / "index.md").read_text("utf-8").splitlines()
-    names = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem != "index" and path.stem not in index]
+    index = (DOCS / "index.md").read_text("utf-8")
+    listed = {"index", *re.findall(r"^(?:.*<)?([\w]+)>?$", index, re.MULTILINE)}
+    names = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in listed]
     notebooks = [path.stem for path in sorted((ROOT / "examples").glob("*.ipynb"))]
     parts = ["# Guides", "```{toctree}", *names, "```"]
     if notebooks:

@@ -22,7 +22,7 @@ root_doc = "index"
 default_role = "py:obj"  # single backticks: a link where there is something to link to, otherwise code
 nitpicky = False
 
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["ref.python"]  # a name that several modules define links to the first of them
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -29,6 +30,8 @@ def mathml(latex: str, *, block: bool = False) -> str:
     'display="inline"><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
     """
     text = latex.strip().replace("{aligned}", "{align*}")
+    # Primes and an exponent are one exponent to TeX, and two to the converter.
+    text = re.sub(r"('+)\^\{([^{}]*)\}", lambda match: "^{" + r"\prime" * len(match[1]) + f" {match[2]}}}", text)
     markup = convert(text, display="block" if block else "inline")
     if "\\" in markup or "<mi>&</mi>" in markup:
         raise ValueError(f"latex={latex!r}: not understood; see latex2mathml for the commands there are")

@@ -58,9 +58,9 @@ def _index(families: Mapping[str, tuple[Theorem, ...]]) -> Iterator[str]:
         "A name says the statement, the conclusion first. *Whose* tells what a source states in this form (paper), "
         "what we proved from a published result (sharpened), and what is ours."
     )
+    instances = shipped_instances()
     for family, members in families.items():
-        yield f"## {family.replace('_', ' ').capitalize()}"
-        instances = shipped_instances()
+        name = family.replace("_", " ").capitalize()
         rows = [
             (
                 ", ".join(theorem.ids),
@@ -71,9 +71,10 @@ def _index(families: Mapping[str, tuple[Theorem, ...]]) -> Iterator[str]:
             )
             for theorem in members
         ]
+        yield f"## {name}"
         yield table(("id", "theorem", "whose", "instances", "false variants"), rows)
-    names = "\n".join(theorem.name for members in families.values() for theorem in members)
-    yield f"```{{toctree}}\n:hidden:\n\n{names}\n```"
+        names = "\n".join(theorem.name for theorem in members)
+        yield f"```{{toctree}}\n:hidden:\n:caption: {name}\n\n{names}\n```"
 
 
 def _page(theorem: Theorem, verdicts: Mapping[Path, Verdict]) -> Iterator[str]:
@@ -138,13 +139,13 @@ def _instances(theorem: Theorem, found: Mapping[Path, Verdict]) -> Iterator[str]
         yield "None are shipped."
         return
     yield table(
-        ("instance", "verdict", "evidence", "why"),
+        ("instance", "verdict", "evidence"),
         [
             (
-                f"{inline(verdict.title or path.stem)}<br>`{_shown(path)}`",
+                f"{inline(verdict.title or path.stem)}<br>`{_shown(path)}`"
+                + (f"<br>*{verdict.outcome}*: {inline(verdict.explanation)}" if verdict.explanation else ""),
                 f"[{verdict.outcome}]{{.{verdict.outcome}}}",
                 str(verdict.evidence),
-                inline(verdict.explanation),
             )
             for path, verdict in found.items()
         ],

@@ -12,6 +12,7 @@ _SCRIPT = re.compile(
     rf"(?<=[^\s_^])([_^])(?:\{{([^{{}}]*)\}}|\(([^()]*)\)|([−-]?[{_LETTERS}]+|[*⊥#~+−]))",
 )
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~])")
+_BROKEN = re.compile(r"(?<=\w)-\n\s*(?=\w)")  # a hyphen at the end of a line
 _CODE = re.compile(r"(``.+?``|`[^`]+`)", re.DOTALL)
 
 
@@ -23,7 +24,7 @@ def inline(text: str) -> str:
     >>> print(inline("Σ_{i ≠ j} a_i² ≥ x^2 for `rank_of` and W*"))
     Σ{sub}`i ≠ j` a{sub}`i`² ≥ x{sup}`2` for `rank_of` and W\\*
     """
-    parts = _CODE.split(" ".join(text.split()))
+    parts = _CODE.split(" ".join(_BROKEN.sub("-", text).split()))
     return "".join(part if i % 2 else _formulas(part) for i, part in enumerate(parts))
 
 
@@ -60,4 +61,9 @@ def code_block(language: str, text: str) -> str:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table of cells that are Markdown already."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("\n", " ") for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Return a cell in one line; a bar within it, in code too, would end it."""
+    return re.sub(r"(?<!\\)\|", r"\|", text.replace("\n", " "))
