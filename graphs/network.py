@@ -171,7 +171,9 @@ class Network:
         count = max((int(array.max()) + 1 for array in numbers), default=0)
         label: Sequence[str] = NumberNames(count) if names is None else tuple(names)
         if len(label) < count:
-            raise InputError(f"names has {len(label)} entries; node number {count - 1} occurs")
+            raise InputError(
+                f"names: {len(label)} entries, but node number {count - 1} occurs; give a name for each node"
+            )
         if names is not None:
             index_of_names(label)
         w = None

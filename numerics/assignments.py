@@ -51,7 +51,7 @@ def best_assignment(costs: FloatArray) -> npt.NDArray[np.int64]:
         If every assignment has a forbidden entry, or an entry is NaN.
     """
     if np.isnan(costs).any():
-        raise InputError("costs: NaN among the entries")
+        raise InputError("costs: NaN among the entries; a cost is a number or infinity")
     try:
         return np.asarray(linear_sum_assignment(costs)[1], np.int64)
     except ValueError:

@@ -152,7 +152,7 @@ def identification(
     require_same_architecture(first, second)
     inputs = inputs.double()
     if not bool(torch.isfinite(inputs).all()):
-        raise InputError("data: inputs are not finite")
+        raise InputError("data: x holds NaN or infinity; leave these samples out")
     with torch.no_grad():
         (rows, left_out), (second_rows, _) = (layer_rows(network, inputs) for network in (first, second))
         ends = (rows, second_rows)

@@ -145,7 +145,9 @@ def standardized_images(settings: ImageSettings) -> tuple[tuple[Tensor, Tensor],
             read_images(folder, "test", limit=settings.test_samples),
         )
         if train.shape != test.shape:
-            raise InputError(f"{folder}: images of shapes {train.shape} to train and {test.shape} to test on")
+            raise InputError(
+                f"{folder}: images of shapes {train.shape} to train and {test.shape} to test on; one shape is needed"
+            )
         parts = [(images.scaled(torch.float32), images.classes) for images in (train, test)]
     mean, deviation = parts[0][0].mean(), parts[0][0].std(correction=0)
     if not deviation > 0:

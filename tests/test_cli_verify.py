@@ -77,7 +77,7 @@ def test_table_then_surprises_then_summary(folder: Path, capsys: pytest.CaptureF
         "contradicted: expected supported, found refuted: zero = 0 is predicted within 0.5, but 7 ± 0.25 is measured"
         in text
     )
-    assert "out of scope: inapplicable: it applies: by looking at the ending" in text
+    assert "out of scope: inapplicable: not met: it applies (by looking at the ending)" in text
     assert "too few samples: inconclusive: sampling: more samples are needed" in text
     assert "4 instances: 1 proved, 1 refuted, 1 inconclusive, 1 inapplicable; 3 not as expected" in text
 

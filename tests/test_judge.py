@@ -53,7 +53,7 @@ def test_unmet_hypothesis_makes_inapplicable_even_if_a_claim_is_contradicted() -
     unmet = (*MET, Hypothesis("balanced", False, "c_v = 3"))
     judgment = judge(unmet, [COUNT], established={"count": 4}, measurement=measured(count=Estimate(4)))
     assert (judgment.outcome, judgment.reason) == (Outcome.INAPPLICABLE, "balanced")
-    assert judgment.explanation == "balanced: c_v = 3"
+    assert judgment.explanation == "not met: balanced (c_v = 3)"
 
 
 def test_established_claims_are_proved_with_and_without_measurement() -> None:

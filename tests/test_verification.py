@@ -134,7 +134,7 @@ def test_unmet_hypothesis_is_named_and_nothing_else_is_asked() -> None:
     unused = raising(AssertionError("called although the theorem does not apply"))
     verdict = verify(replace(theorem(FEASIBLE, met=False), derive=unused, predict=unused, measure=unused), **CHAIN)
     assert (verdict.outcome, verdict.reason) == (Outcome.INAPPLICABLE, "toy hypothesis")
-    assert verdict.explanation == "toy hypothesis: declared"
+    assert verdict.explanation == "not met: toy hypothesis (declared)"
 
 
 @pytest.mark.parametrize("estimate", [Estimate(math.nan), Estimate(-math.inf), Estimate(1.0, math.nan)])

@@ -81,7 +81,7 @@ def judge(
         mentions.
     """
     if unmet := [hypothesis for hypothesis in hypotheses if not hypothesis.met]:
-        explanation = "; ".join(f"{hypothesis.name}: {hypothesis.how}" for hypothesis in unmet)
+        explanation = "; ".join(f"not met: {hypothesis.name} ({hypothesis.how})" for hypothesis in unmet)
         return Judgment(Outcome.INAPPLICABLE, Evidence.EXACT, unmet[0].name, explanation)
     if isinstance(derivation, Derivation) and derivation.residual != "0":
         explanation = f"{derivation.identity} leaves the residual {derivation.residual}"

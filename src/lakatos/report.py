@@ -81,7 +81,7 @@ def surprise(entry: Entry, *, require_proved: bool = False) -> str | None:
         return None
     verdict = entry.verdict
     if verdict is None:
-        return f"{entry.title}: {entry.message}"
+        return entry.message if entry.message.startswith(f"{entry.title}:") else f"{entry.title}: {entry.message}"
     found = str(verdict.outcome)
     if verdict.expected is not None and not verdict.as_expected:
         found = f"expected {verdict.expected}, found {found}"
