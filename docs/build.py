@@ -28,6 +28,9 @@ __all__ = ["main"]
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 BUILD = DOCS / "_build"
+_LEADS_OUT = re.compile(
+    r"\[([^\]]*)\]\(\.\./[^)]*\)"
+)  # links from a page to the source tree, which the site does not hold
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -62,7 +65,9 @@ def _verdicts(saved: Path | None) -> dict[Path, Verdict]:
 
 def _pages(verdicts: dict[Path, Verdict]) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of every source file of the site."""
-    for path in (*sorted(DOCS.glob("*.md")), *sorted((ROOT / "examples").glob("*.ipynb"))):
+    for path in sorted(DOCS.glob("*.md")):
+        yield path.name, _LEADS_OUT.sub(r"\1", path.read_text("utf-8")).encode()
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
         yield path.name, path.read_bytes()
     for name, text in (*theorem_pages.pages(verdicts), *api_pages.pages(), ("guides.md", _guides())):
         yield name, text.encode()

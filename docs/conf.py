@@ -16,6 +16,7 @@ author = "The lakatos authors"
 project_copyright = author
 version = release = __version__
 language = "en"
+smartquotes = False  # x' is x prime
 
 extensions = ["docs.mathml", "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "index"

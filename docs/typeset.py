@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 __all__ = ["code_block", "inline", "table"]
 
-_LETTERS = "A-Za-z0-9\u0370-\u03ff\u2100-\u214f\U0001d400-\U0001d7ff"
+_LETTERS = "A-Za-z0-9\u00bc-\u00be\u2150-\u215e\u0370-\u03ff\u2100-\u214f\U0001d400-\U0001d7ff"
 _SCRIPT = re.compile(
     rf"(?<=[^\s_^])([_^])(?:\{{([^{{}}]*)\}}|\(([^()]*)\)|([−-]?[{_LETTERS}]+|[*⊥#~+−]))",
 )

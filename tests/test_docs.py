@@ -72,6 +72,7 @@ def test_the_reference_has_every_public_module() -> None:
     [
         ("θ_e² ≥ max_{W ∈ 𝒮} c", "θ{sub}`e`² ≥ max{sub}`W ∈ 𝒮` c"),
         ("Δ_(12) e^(−2λt)", "Δ{sub}`(12)` e{sup}`−2λt`"),
+        ("n^−½ and x_½", "n{sup}`−½` and x{sub}`½`"),
         ("a* < |b|", r"a\* \< \|b\|"),
         ("`rank_of` W_⊥'", "`rank_of` W{sub}`⊥`'"),
         ("n_hidden_units", "n{sub}`hidden`{sub}`units`"),
