@@ -67,7 +67,7 @@ class Experiment:
 
     statement: str
     settings: type[Any]
-    run: Callable[[Sequence[Any], Sequence[int], str], list[Row]]
+    run: Callable[[Sequence[Any], Sequence[int], str], Sequence[Row]]
     varying: tuple[str, ...] = ()
     batch: int = 1
     rounding: float = 0.0

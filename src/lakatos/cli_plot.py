@@ -44,7 +44,7 @@ def command(
         raise InputError("plot: needs matplotlib, which is not installed; pip install 'lakatos[plot]'")
     table = read_result(result)
     given: dict[str, Any] = {"kind": kind, "x": x, "y": y, "value": value, "series": series, "title": title}
-    own = next((plot for plot in table.metadata.get("plots", []) if plot.get("kind") == kind), {})
+    own: dict[str, Any] = next((plot for plot in table.metadata.get("plots", []) if plot.get("kind") == kind), {})
     fields = {**own, **{name: item for name, item in given.items() if item is not None}}
     if theory is not None:
         fields["theory"] = theory

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
@@ -159,12 +160,11 @@ def dask_executor(address: str | None, scheduler_file: Path | None = None) -> It
     where = f"--scheduler-file={str(scheduler_file)!r}" if address is None else f"--cluster={address!r}"
     if find_spec("distributed") is None:
         raise InputError(f"{where}: needs Dask, which is not installed; pip install 'lakatos[cluster]'")
-    from distributed import Client
-
+    distributed: Any = import_module("distributed")  # its functions have no types
     if scheduler_file is not None and not scheduler_file.is_file():
         raise InputError(f"{where}: no such file; it is written by `dask scheduler --scheduler-file`")
     try:
-        client = Client(
+        client = distributed.Client(
             address=address,
             scheduler_file=None if scheduler_file is None else str(scheduler_file),
             timeout=_CONNECT_SECONDS,

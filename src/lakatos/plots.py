@@ -158,8 +158,8 @@ def drift(
                 low, high = _positive(values.min(0)), _positive(values.max(0))
                 ax.fill_between(at, low, high, color=style["color"], alpha=0.18, linewidth=0)
         else:
-            for k, (at, values) in enumerate(curves):
-                ax.plot(at, _positive(np.array(values)), label="" if k else label, linewidth=0.8, **style)
+            for k, (times, heights) in enumerate(curves):
+                ax.plot(times, _positive(np.array(heights)), label="" if k else label, linewidth=0.8, **style)
     ax.set(yscale="log", xlabel=x, ylabel=y)
     _finish(ax, title, "")
     return ax
