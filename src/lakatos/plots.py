@@ -10,6 +10,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _MAP = "cividis"
 _DECADES = 300.0  # of values, from which on colors are logarithmic
 _MOST_NUMBERS = 150  # in the fields of a map
+_TITLE = 58  # characters in a line of a heading
 _FORMATS = (".svg", ".png", ".pdf")
 
 
@@ -212,7 +214,7 @@ def _style(i: int) -> dict[str, Any]:
 
 
 def _finish(ax: Axes, title: str, note: str) -> None:
-    ax.set_title(title, fontsize=11)
+    ax.set_title("\n".join(wrap(title, _TITLE)), fontsize=11)
     if note:
         ax.annotate(note, (0.99, 0.01), xycoords="axes fraction", ha="right", fontsize=7, color="0.3")
     if any(ax.get_legend_handles_labels()[1]):
