@@ -59,7 +59,7 @@ class CorrelationSettings:
 
 def correlation_rows(settings: Sequence[CorrelationSettings], seeds: Sequence[int], device: str = "cpu") -> list[Row]:
     """Return for each network the absolute values of C_{0,d}, and the norms of C_{D,d}."""
-    rows = []
+    rows: list[Row] = []
     for one, seed in zip(settings, seeds, strict=True):
         (network,) = random_networks(
             Activation(one.activation),

@@ -172,8 +172,9 @@ class OneHidden:
 
     def _norm(self, phi: Sequence[Tensor], D: int, d: int) -> Tensor:
         A, B = self._blocks(phi, D, d)
-        norm = (A**2 + B**2).sum(-1).sqrt() if D == 1 else block_norm(A, B, D).amax(-1)
-        return self.rate ** (D / 2 + d) * norm
+        norm: Tensor = (A**2 + B**2).sum(-1).sqrt() if D == 1 else block_norm(A, B, D).amax(-1)
+        scaled: Tensor = self.rate ** (D / 2 + d) * norm
+        return scaled
 
 
 def block_norm(A: Tensor, B: Tensor, D: int) -> Tensor:

@@ -148,7 +148,8 @@ def power_law(
     if scales is not None:
         kept = [not value <= _ROUNDING * scale for value, scale in zip(values, scales, strict=True)]
     kept_widths = tuple(int(n) for n, keep in zip(widths, kept, strict=True) if keep)
-    nothing = PowerLaw(*[math.nan] * 6, kept_widths, tuple(values[kept].tolist()))
+    nan = math.nan
+    nothing = PowerLaw(nan, nan, nan, nan, nan, nan, kept_widths, tuple(values[kept].tolist()))
     if len(kept_widths) < LEAST_WIDTHS or not (np.isfinite(values[kept]) & (values[kept] > 0)).all():
         return nothing
     streams = np.random.SeedSequence(seed).spawn(len(widths))

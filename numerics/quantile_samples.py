@@ -22,13 +22,16 @@ def sequence_samples(law: str, s: float, n: int, count: int, rng: np.random.Gene
     InputError
         For an unknown law.
     """
+    values: FloatArray
     if law == "exponential":
-        return n**s * rng.exponential(size=count)
+        values = n**s * rng.exponential(size=count)
+        return values
     if law == "pareto":
-        return n**s * (1 + rng.pareto(2.0, size=count))
+        values = n**s * (1 + rng.pareto(2.0, size=count))
+        return values
     if law == "uniform_power":
-        powers: FloatArray = n ** rng.uniform(size=count)
-        return powers
+        values = n ** rng.uniform(size=count)
+        return values
     if law == "one_or_n":
         return np.where(rng.uniform(size=count) < 0.5, 1.0, float(n))
     raise InputError(f"law={law!r}: unknown")

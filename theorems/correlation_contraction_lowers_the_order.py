@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -298,7 +298,7 @@ def instances() -> SearchStrategy[Fields]:
 
 
 def _variant(change: str, example: dict[str, Any], **parts: Callable[..., Fraction]) -> Variant:
-    factors = _Factors(**{"lowered": _lowered, "rate": _rate_factor, "width": _width_factor, **parts})
+    factors = replace(_TRUE, **parts)
     return Variant(
         change,
         predict=lambda instance: _prediction(instance, factors),

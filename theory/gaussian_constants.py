@@ -54,7 +54,7 @@ class Expectation:
     @property
     def is_nonzero(self) -> bool:
         """Whether the value is certainly not 0."""
-        return abs(self.value) > self.error
+        return abs(float(self.value)) > self.error
 
 
 def double_factorial(k: int) -> int:

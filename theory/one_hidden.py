@@ -6,11 +6,13 @@ F(x) = n^−½ Σ_j a_j φ(z_j). Along v = Σ_b c_b ∇F(x_b), neuron j moves by
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 from itertools import zip_longest
-from math import factorial
-from typing import Any
+from math import factorial, hypot, sqrt
+from typing import Any, ParamSpec, TypeVar
 
 import mpmath
 import sympy as sp
@@ -30,6 +32,21 @@ __all__ = [
 
 _DIGITS = 30
 _POLYNOMIAL = ("identity", "polynomial")
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _with_digits(function: Callable[P, R]) -> Callable[P, R]:
+    """Return `function` with the working precision of this module."""
+
+    @wraps(function)
+    def precise(*args: P.args, **kwargs: P.kwargs) -> R:
+        with mpmath.workdps(_DIGITS):
+            return function(*args, **kwargs)
+
+    return precise
 
 
 @dataclass(frozen=True)
@@ -52,12 +69,12 @@ class Neurons:
     phi: tuple[tuple[Any, ...], ...]
     K: Fraction
 
-    @mpmath.workdps(_DIGITS)
+    @_with_digits
     def series_coefficient(self, d: int, *, with_alpha: bool = True) -> Any:
         """Return n^((d+1)/2) η^−d C_{0,d}: Σ_j a φ^(d) ζ^d/d! + α φ^(d−1) ζ^(d−1)/(d−1)!."""
         return sum(self._terms(j, d, 0, with_alpha)[0] for j in range(len(self.a)))
 
-    @mpmath.workdps(_DIGITS)
+    @_with_digits
     def blocks(self, D: int, d: int) -> list[tuple[Any, Any]]:
         """Return (A, B) for every neuron, n^((d+1)/2) η^−(D/2+d) times: C_{D,d} is A u_x^D + B u_a u_x^(D−1) there; D ≥ 1."""
         found = []
@@ -68,7 +85,7 @@ class Neurons:
             found.append((A, _real(mixed) * root ** (D - 1) / factorial(D - 1)))
         return found
 
-    @mpmath.workdps(_DIGITS)
+    @_with_digits
     def norm(self, D: int, d: int) -> Any:
         """Return n^((d+1)/2) η^−(D/2+d) ‖C_{D,d}‖, D ≥ 1."""
         blocks = self.blocks(D, d)
@@ -76,13 +93,15 @@ class Neurons:
             return mpmath.sqrt(sum(A**2 + B**2 for A, B in blocks))
         return max(block_norm(A, B, D) for A, B in blocks)
 
-    @mpmath.workdps(_DIGITS)
+    @_with_digits
     def size(self, D: int, d: int) -> Any:
         """Return the same as `series_coefficient` (D = 0) or `norm` with the absolute values of all terms."""
         absolute = Neurons(
-            *(tuple(map(abs, values)) for values in (self.a, self.alpha, self.zeta)),
-            tuple(tuple(map(abs, row)) for row in self.phi),
-            self.K,
+            a=tuple(map(abs, self.a)),
+            alpha=tuple(map(abs, self.alpha)),
+            zeta=tuple(map(abs, self.zeta)),
+            phi=tuple(tuple(map(abs, row)) for row in self.phi),
+            K=self.K,
         )
         return absolute.norm(D, d) if D else absolute.series_coefficient(d)
 
@@ -110,7 +129,7 @@ def block_norm(A: Any, B: Any, D: int) -> Any:
     return (A + B * t) / (1 + t * t) ** (mpmath.mpf(D) / 2)
 
 
-@mpmath.workdps(_DIGITS)
+@_with_digits
 def neurons(fields: OneHiddenFields, order: int) -> Neurons:
     """Return the network of `fields` with derivatives of φ up to `order`."""
     x, *others = fields.inputs
@@ -166,9 +185,9 @@ def largest_displacement_ratio(fields: OneHiddenFields) -> float:
     found = neurons(fields, 1)
     distance = float(singular_distance(fields.activation))
     x = fields.inputs[0]
-    size = float(fields.rate) / len(fields.output) ** 0.5
+    size = float(fields.rate) / sqrt(len(fields.output))
     return max(
-        size * abs(float(zeta)) / (float(dot(w, x)) ** 2 + distance**2) ** 0.5
+        size * abs(float(zeta)) / hypot(float(dot(w, x)), distance)
         for zeta, w in zip(found.zeta, fields.hidden, strict=True)
     )
 
