@@ -101,11 +101,11 @@ def architecture_barriers(settings: ArchitectureSettings, seed: int, *, device: 
     plain = build(seed).double().to(device)
     groups = plain.permutation_groups()
     generator = torch.Generator().manual_seed(seed)
+    inits = torch.randint(1 << 62, (settings.pairs, 2), generator=generator).tolist()
     curves, aligned, twins = [], [], []
-    for pair in range(settings.pairs):
+    for pair in inits:
         states = []
-        for end in range(2):
-            init = 1000 * seed + 2 * pair + end
+        for init in pair:
             network = asymmetric(
                 build(init), settings.kind, fixed_share=settings.fixed_share, sigma=settings.sigma, seed=seed
             )

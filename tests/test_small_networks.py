@@ -122,8 +122,9 @@ def test_what_does_not_fit_is_named() -> None:
 @pytest.mark.parametrize("architecture", ["resnet", "transformer"])
 def test_experiment_depends_on_settings_and_seed_only(architecture: Any) -> None:
     settings = ArchitectureSettings(architecture, width=4, epochs=2, samples=256, test_samples=100)
-    found = architecture_barriers(settings, 3)
-    assert found == architecture_barriers(settings, 3)
+    seed = (1 << 63) - 9  # as sweeps draw them
+    found = architecture_barriers(settings, seed)
+    assert found == architecture_barriers(settings, seed)
     assert abs(found.notes["permuted_twin"]) < 1e-9  # type: ignore[arg-type]
     assert all(math.isfinite(x) for x in found.notes.values())  # type: ignore[arg-type]
 
