@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import circle as circle
     from . import correlation_exponents as correlation_exponents
     from . import contractions as contractions
+    from . import correlation_norms as correlation_norms
     from . import descent as descent
     from . import deviation_bounds as deviation_bounds
     from . import directions as directions
@@ -101,6 +102,7 @@ __all__ = [
     "circle",
     "correlation_exponents",
     "contractions",
+    "correlation_norms",
     "descent",
     "deviation_bounds",
     "directions",

@@ -96,12 +96,13 @@ def _bounded(networks: OneHidden, D: int, d: int, top: float, below: float, powe
     A = networks.a.abs() * powers[d] * (top / _factorial(d))
     if d:
         A = A + networks.alpha.abs() * powers[d - 1] * (below / _factorial(d - 1))
-    rate = networks.rate ** (D / 2 + d)
+    rate = float(networks.rate ** (D / 2 + d))
     if D == 0:
         return rate * networks.scale * A.sum(-1)
     A = A * (networks.scale * K ** (D / 2) / _factorial(D))
     B = powers[d] * (networks.scale * below * K ** ((D - 1) / 2) / (_factorial(d) * _factorial(D - 1)))
-    return rate * ((A**2 + B**2).sum(-1).sqrt() if D == 1 else block_norm(A, B, D).amax(-1))
+    norm: Tensor = (A**2 + B**2).sum(-1).sqrt() if D == 1 else block_norm(A, B, D).amax(-1)
+    return rate * norm
 
 
 def certified_course(

@@ -185,9 +185,18 @@ def linearization(
         found,
         correlations,
         norms,
-        *(tuple(column) for column in columns[:5]),
+        tuple(map(int, columns[0])),
+        *_four(columns[1:5]),
         tuple(columns[5]) if not found else None,
     )
+
+
+_Floats = tuple[float, ...]
+
+
+def _four(columns: Sequence[_Floats]) -> tuple[_Floats, _Floats, _Floats, _Floats]:
+    first, second, third, fourth = columns
+    return first, second, third, fourth
 
 
 class _Model:

@@ -219,7 +219,8 @@ def tangent_kernel(mlp: Mlp, inputs: Tensor, other: Mlp | None = None, *, layers
     total = torch.zeros((), dtype=units.dtype, device=units.device)
     for (h, delta), (h_other, delta_other) in zip(left[layers], right[layers], strict=True):
         gram = h @ h_other.mT + (1.0 if mlp.biases else 0.0)
-        products = (delta @ delta_other.mT).unflatten(-1, (count, k)).unflatten(-3, (count, k))
+        products = delta @ delta_other.mT
+        products = products.reshape(*products.shape[:-2], count, k, count, k)
         total = total + products * gram[..., :, None, :, None]
     return total
 

@@ -55,9 +55,9 @@ _KINKED = frozenset(
 """Operations whose second derivative is not everywhere there; automatic differentiation gives it as 0."""
 
 
-class _Recorder(TorchDispatchMode):
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, places: list[str]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.places, self.found = places, dict[str, None]()
 
     def __torch_dispatch__(

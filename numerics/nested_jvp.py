@@ -95,7 +95,8 @@ def correlation_product(
             found = _derivatives(lambda t: function(moved(inner, direction, t)), d)(_origin(inner))
             return found[d].sum() / math.factorial(d)
 
-        return grad(coefficient)(free)
+        slopes: dict[str, Tensor] = grad(coefficient)(free)
+        return slopes
 
     _, product = jvp(slope, (dict(parameters),), (dict(tangent),))
     return {name: part / 2 for name, part in product.items()}

@@ -109,7 +109,7 @@ def _squared_norm(mlp: Mlp, trace: Sequence[tuple[list[Tensor], list[Tensor]]], 
     length = len(trace[0][0])
     total: Tensor | float = 0.0
     for layer, (_, h) in enumerate(trace):
-        g = torch.stack(slopes[layer * length : (layer + 1) * length], dim=-2)
+        g = torch.stack(list(slopes[layer * length : (layer + 1) * length]), dim=-2)
         rows = torch.stack([x.detach() for x in h], dim=-2)
         total = total + ((g @ g.mT) * (rows @ rows.mT)).sum((-2, -1))
         if mlp.biases:  # the input of a bias is the constant 1
@@ -161,10 +161,10 @@ def _linear(mlp: Mlp, layer: int, W: Tensor, h: list[Tensor], direction: Directi
     # The input of the first layer does not move: its rows of zeros are not multiplied.
     moving = 1 if layer == 0 else order + 1
     rows = torch.cat(h[:moving], dim=-2) @ W.mT
-    z = list(rows.split(count, dim=-2)) + [torch.zeros_like(rows[..., :count, :])] * (order + 1 - moving)
+    z = list(torch.split(rows, count, dim=-2)) + [torch.zeros_like(rows[..., :count, :])] * (order + 1 - moving)
     if order:
         along = torch.cat(h[: min(moving, order)], dim=-2) @ direction.inputs[layer].mT
-        shifts = list((along @ direction.deltas[layer]).split(count, dim=-2))
+        shifts = list(torch.split(along @ direction.deltas[layer], count, dim=-2))
         for i, shift in enumerate(shifts):
             z[i + 1] = z[i + 1] + shift
     if mlp.biases:

@@ -127,4 +127,5 @@ def _largest_eigenvalue(
 
 def _direction(dimension: int, generator: torch.Generator, device: str) -> Tensor:
     u = torch.randn(dimension, generator=generator, dtype=torch.float64).to(device)
-    return u / u.norm()
+    start: Tensor = u / u.norm()
+    return start

@@ -23,6 +23,7 @@ Shem-Ur and Oz (2024), Theorem 3.2, states O(r/m); the sharp order and the condi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -89,7 +90,7 @@ class Instance(EnsembleFields):
 
     def growth(self, n: int, power: Fraction) -> float:
         """Return (n/n_0)^power."""
-        return float(n / self.widths[0]) ** float(power)
+        return math.pow(n / self.widths[0], float(power))
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:

@@ -17,7 +17,7 @@ def kink_mean(step: float, kernel: float) -> float:
     >>> round(kink_mean(-1.0, 1.0), 6)
     -0.159155
     """
-    return math.copysign(step**2 * kernel**1.5 / (2 * math.pi), step)
+    return math.copysign(step**2 * math.pow(kernel, 1.5) / (2 * math.pi), step)
 
 
 def kink_rms(step: float, cross: float, other: float) -> float:
@@ -28,7 +28,7 @@ def kink_rms(step: float, cross: float, other: float) -> float:
     >>> round(kink_rms(1.0, 1.0, 1.0), 6)
     0.651470
     """
-    return abs(step * cross) ** 1.5 * other**-0.25 * math.sqrt(4 / (3 * math.pi))
+    return math.pow(abs(step * cross), 1.5) * math.pow(other, -0.25) * math.sqrt(4 / (3 * math.pi))
 
 
 def residuals() -> str:
