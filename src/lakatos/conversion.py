@@ -235,6 +235,8 @@ def _alternative(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) ->
 
 def _tuple(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) -> tuple[Any, ...]:
     args = typing.get_args(hint)
+    if isinstance(value, Mapping) and hint in _EXACT_ROWS:
+        return _exact_rows(value, hint, path, arrays)
     if not isinstance(value, (list, tuple)):
         raise _misfit(value, hint, path)
     if len(args) == 2 and args[1] is Ellipsis:
@@ -243,6 +245,23 @@ def _tuple(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) -> tuple
         raise _misfit(value, hint, path)
     pairs = enumerate(zip(value, args, strict=True))
     return tuple(_converted(item, arg, (*path, i), arrays) for i, (item, arg) in pairs)
+
+
+_EXACT_ROWS: dict[Any, int] = {tuple[Fraction, ...]: 1, tuple[tuple[Fraction, ...], ...]: 2}
+"""Fields of exact numbers that may be an array in another file, and their number of axes."""
+
+_MOST_EXACT = 1 << 20  # entries; each is a Python object
+
+
+def _exact_rows(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) -> Any:
+    """Return the exact dyadic numbers of an array in another file as (nested) tuples."""
+    array = _array(value, path, arrays)
+    if len(array.shape) != _EXACT_ROWS[hint] or len(array.entries) > _MOST_EXACT:
+        need = (
+            f"{_EXACT_ROWS[hint]} axes and at most {_MOST_EXACT} entries are needed; the array has shape {array.shape}"
+        )
+        raise _misfit(value, hint, path, need)
+    return array.fractions()
 
 
 def _mapping(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) -> dict[str, Any]:
