@@ -16,6 +16,41 @@ PACKAGES = {
     "lakatos.numerics": "Simulation and measurement with PyTorch and SciPy, in double precision; never SymPy.",
 }
 
+CONVENTIONS = {
+    "activation": "Name of the activation, e.g. ``relu`` or ``tanh``.",
+    "checkpoint": "File with a state dict, loaded into the module before anything else.",
+    "device": "Where tensors are: ``cpu``, ``cuda`` or ``cuda:N``. Random numbers are drawn on the CPU and moved.",
+    "direction": "A tangent vector of the weights, of their shape.",
+    "dtype": "Of tensors; ``float64`` unless it says otherwise.",
+    "field": "A vector field on the weights: a function from weights (m,) to velocities (m,).",
+    "generator": "Source of random numbers, on the CPU.",
+    "head": "Number of the node that each edge leads to, integers (m,).",
+    "inputs": "Inputs of a network, one per row; in graphs, the input terminals.",
+    "layers": "Weight matrices in the order in which they are applied.",
+    "loss": "Name of the loss, e.g. ``squared``.",
+    "mlp": "The network, as a record of its layers.",
+    "network": "A `lakatos.Network`, or the PyTorch module that is read as one.",
+    "networks": "How many random networks are drawn.",
+    "node_count": "Number of nodes of the graph; they are 0, 1, …",
+    "objective": "What is minimized: a function of the weights, a scalar for each start.",
+    "outputs": "Outputs of a network, one per row; in graphs, the output terminals.",
+    "rate": "The learning rate η.",
+    "samples": "How many independent draws an average is taken over.",
+    "scales": "Scales under construction: which units have one factor (`lakatos.graphs.scales`).",
+    "seed": "Of everything random; the same seed gives the same result on every machine.",
+    "settings": "The record of settings that is defined beside the function.",
+    "shape": "Sizes of the axes, outermost first.",
+    "sigma": "A standard deviation.",
+    "start": "The weights to begin with: (m,), or a stack of them (starts, m).",
+    "step": "Length of a step of an integrator, in units of time.",
+    "steps": "How many steps are made.",
+    "tail": "Number of the node that each edge comes from, integers (m,).",
+    "theta": "All weights of a network as one vector (m,).",
+    "weights": "All weights as one vector (m,), or a stack of them.",
+    "widths": "Sizes of the layers, inputs first.",
+}
+"""Parameters that mean the same wherever they occur, so that docstrings need not say it again."""
+
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield file names and reStructuredText of the reference, its index first."""
@@ -23,7 +58,10 @@ def pages() -> Iterator[tuple[str, str]]:
     lines = [*_heading("Reference", "="), ""]
     lines += ["The examples are run by the test suite. Every name here is in the ``__all__`` of its module.", ""]
     lines += [f"* :doc:`{name} <{page}>`: {PACKAGES[name]}" for name, page in titles.items()]
-    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {page}" for page in titles.values()), ""]
+    lines += ["", *_heading("Parameters that mean the same everywhere", "-"), ""]
+    for name, meaning in CONVENTIONS.items():
+        lines += [f"``{name}``", f"   {meaning}", ""]
+    lines += [".. toctree::", "   :hidden:", "", *(f"   {page}" for page in titles.values()), ""]
     yield "api.rst", "\n".join(lines)
     for name, page in titles.items():
         yield f"{page}.rst", "\n".join(_package(importlib.import_module(name)))

@@ -13,7 +13,8 @@ A theorem module defines, at top level:
   `lakatos.testing` inside, since a theorem is checked without Hypothesis;
 * ``VARIANTS``: registered false variants by name, each found by a search over ``instances()``, or over its own where it drops
   a hypothesis;
-* optionally ``EXAMPLES``: fields of instances that random ones miss and that a search for counterexamples tries first.
+* optionally ``EXAMPLES``: fields of instances that random ones miss and that a search for counterexamples tries first;
+* optionally, in a plug-in, ``BIBTEX``: entries for the keys of ``SOURCE`` that ``references.bib`` does not have.
 """
 
 from __future__ import annotations
@@ -149,4 +150,5 @@ def _from_module(name: str, module: ModuleType) -> Theorem:
         variants=module.VARIANTS,
         instances=getattr(module, "instances", None),
         examples=getattr(module, "EXAMPLES", ()),
+        bibtex=getattr(module, "BIBTEX", ""),
     )

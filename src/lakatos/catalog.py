@@ -53,12 +53,12 @@ def bibtex(theorem: Theorem) -> str:
     Raises
     ------
     InternalError
-        If ``references.bib`` lacks one.
+        If neither ``references.bib`` nor the theorem itself has one.
     """
     text = files("lakatos").joinpath("references.bib").read_text(encoding="utf-8")
-    entries = {match[1]: match[0] for match in _ENTRY.finditer(text)}
+    entries = {match[1]: match[0] for match in _ENTRY.finditer(f"{text}\n{theorem.bibtex}")}
     if missing := [key for key in theorem.source.keys if key not in entries]:
-        raise InternalError(f"{theorem.name}: {missing!r} not in references.bib")
+        raise InternalError(f"{theorem.name}: {missing!r} neither in references.bib nor in BIBTEX of its module")
     return "\n\n".join(entries[key] for key in theorem.source.keys)
 
 

@@ -338,6 +338,8 @@ class Theorem:
         counterexamples.
     examples : tuple of mappings
         Fields of instances that come close to refuting it and that random ones miss; a search tries them first.
+    bibtex : str
+        Entries of its sources that ``references.bib`` does not have, for theorems of plug-ins.
     """
 
     name: str
@@ -353,6 +355,7 @@ class Theorem:
     variants: Mapping[str, Variant] = field(default_factory=dict)
     instances: Callable[[], SearchStrategy[Mapping[str, Any]]] | None = None
     examples: tuple[Mapping[str, Any], ...] = ()
+    bibtex: str = ""
 
     @property
     def statement(self) -> str:
