@@ -42,7 +42,7 @@ def quantile_exponents(
 ) -> list[Interval]:
     """Return for each level the exponent of that sample quantile in n, from independent samples at each width."""
     samples = [sequence_samples(law, s, n, count, np.random.default_rng([seed, n])) for n in widths]
-    laws = [power_law(widths, samples, statistic=f"quantile {level:g}", resamples=500, seed=seed) for level in levels]
+    laws = [power_law(widths, samples, statistic=f"quantile {level:g}", resamples=200, seed=seed) for level in levels]
     return [exponent_interval(found, resolution) for found in laws]
 
 

@@ -278,13 +278,13 @@ def instances() -> SearchStrategy[Fields]:
 
     @st.composite
     def correlations(draw: st.DrawFn) -> Fields:
-        fields = draw(polynomial_hypotheses())
+        fields = draw(polynomial_hypotheses(max_parameters=2, max_terms=2))
         size, inputs = len(fields["parameters"]), len(fields["functions"])
         vector = st.lists(small_fractions(), min_size=size, max_size=size)
         return {
             **fields,
             "free": draw(st.lists(vector, min_size=1, max_size=2)),
-            "copies": draw(st.lists(st.integers(0, inputs - 1), max_size=2)),
+            "copies": draw(st.lists(st.integers(0, inputs - 1), max_size=1)),
             "contracted": draw(st.integers(0, inputs - 1)),
             "rate_root": draw(st.sampled_from([1, 2, "1/2"])),
             "width": draw(st.sampled_from([1, 4, 9])),
