@@ -25,6 +25,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,6 +95,15 @@ def predict(instance: Instance) -> Prediction:
     return _claims(instance, lambda i: (instance.centers[i], instance.grams[i]))
 
 
+def _of_own_centers(instance: Instance) -> Prediction:
+    """The permutations that cost nothing for one choice of features: every feature is the center of its neuron."""
+    costs = theory.realization.cost_table(instance, instance.centers).costs
+    free = sum(
+        all(costs[i][j] == 0 for i, j in enumerate(order)) for order in permutations(range(instance.m))
+    )  # the own costs are 0 and no cost is negative
+    return Prediction((Claim("symmetries", Relation.EQUAL, free),))
+
+
 def _claims(instance: Instance, label: Callable[[int], Hashable]) -> Prediction:
     sizes = Counter(label(i) for i in range(instance.m)).values()
     return Prediction((Claim("symmetries", Relation.EQUAL, math.prod(map(math.factorial, sizes))),))
@@ -143,6 +153,11 @@ VARIANTS = {
         "permutations that preserve the Gram matrices",
         predict=lambda instance: _claims(instance, lambda i: instance.grams[i]),
         examples=({**_ON_AXIS, "F": [[0, 0], [1, 0]]},),
+    ),
+    "one_choice_of_features_suffices": Variant(
+        "permutations that cost nothing for one choice of features: those at the centers",
+        predict=_of_own_centers,
+        examples=({"U": [[1]], "F": [[0], [0]], "D": [[1], [2]]},),
     ),
     "equal_center_suffices": Variant(
         "permutations that preserve the centers",
