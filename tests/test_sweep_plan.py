@@ -109,6 +109,8 @@ def test_paired_settings_share_their_seeds_and_given_seeds_are_used() -> None:
     assert [seed for _, seed in sorted(seeds)] == expected
     given_seeds = plan(GRID.replace("seeds = 3", "seeds = [7, 5]"))
     assert [given_seeds.seed_of(cell) for cell in given_seeds.cells()][:2] == [7, 5]
+    assert set(keys(GRID.replace("seeds = 3", "seeds = [5, 7]"))) == {cell.key for cell in given_seeds.cells()}
+    assert not set(keys(GRID.replace("seeds = 3", "seeds = [0, 1]"))) & {cell.key for cell in given_seeds.cells()}
 
 
 def test_devices_and_versions_of_the_code_have_the_same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:

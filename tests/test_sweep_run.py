@@ -210,6 +210,22 @@ def test_theorems_are_swept(sweep: Callable[..., Sweep]) -> None:
     assert (summary.outcomes, summary.exit_status) == ({"proved": 3}, 0)
 
 
+def test_instances_that_end_otherwise_than_expected_are_the_exit_status(
+    sweep: Callable[..., Sweep], tmp_path: Path
+) -> None:
+    instance = (
+        'theorem = "invariant_set_nonempty_iff_closed_sums_have_sign"\nexpect = "{}"\n[instance]\n'
+        'edges = [["x", "h"], ["h", "y"]]\nbalance = {{ h = 1 }}\n'
+    )
+    for expected, status in (("refuted", 1), ("proved", 0)):
+        (tmp_path / "one.toml").write_text(instance.format(expected))
+        one = sweep('instances = ["one.toml"]\n', folder=expected)
+        with threads(1) as executor:
+            run(one, executor)
+        assert summary_of(one).outcomes == {"proved": 1}
+        assert summary_of(one).exit_status == status
+
+
 # Disks ---------------------------------------------------------------------------------------------------------------
 
 

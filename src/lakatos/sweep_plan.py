@@ -90,15 +90,17 @@ class Plan:
             outer = len(separating)
             sizes = [range(len(self.axes[a])) for a in order]
             back = [order.index(a) for a in range(len(order))]
+            in_order = order == sorted(order)
+            ends = [(device, f"\0{device}".encode()) for device in self.devices]
             tails = [self._tail(subject, replicate) for replicate in range(self.replicates)]
             text = subject.text_of()
             for fixed in product(*sizes[:outer]):
-                for device in self.devices:
+                for device, end in ends:
                     for free in product(*sizes[outer:]):
                         indices = fixed + free
-                        choice = tuple([indices[b] for b in back])
+                        choice = indices if in_order else tuple([indices[b] for b in back])
                         settings = sha256(text(choice).encode()).digest()
-                        head = settings + f"\0{device}".encode()
+                        head = settings + end
                         for replicate, tail in enumerate(tails):
                             key = sha256(head + tail).hexdigest()[:_KEY]
                             yield Cell(key, position, choice, device, replicate, settings)

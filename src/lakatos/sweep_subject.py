@@ -100,11 +100,18 @@ class Subject:
         """
         names = sorted({*self.base, *(table.name for table in self._tables)})
         parts = [_text(name, self.base.get(name)) for name in names]
-        changing = [(names.index(table.name), table.axes, table.texts) for table in self._tables]
+        alone = [
+            (names.index(table.name), table.axes[0], {i: text for (i,), text in table.texts.items()})
+            for table in self._tables
+            if len(table.axes) == 1
+        ]
+        joint = [(names.index(table.name), table.axes, table.texts) for table in self._tables if len(table.axes) > 1]
         head = f"{self.kind}\0{self.name}\0"
 
         def text(choice: Sequence[int]) -> str:  # called for up to millions of choices
-            for position, axes, texts in changing:
+            for position, axis, text_at in alone:
+                parts[position] = text_at[choice[axis]]
+            for position, axes, texts in joint:
                 parts[position] = texts[tuple([choice[a] for a in axes])]
             return head + ",".join(parts)
 
