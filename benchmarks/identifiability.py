@@ -1,7 +1,7 @@
 """How fast realization costs, margins and batched training are: ``python benchmarks/identifiability.py``.
 
 The matrix of all costs against one least-squares problem per pair (timed on a few pairs, and multiplied), the second-best
-assignment, and 16 networks trained as one batch against one after the other.
+assignment, and 16 networks trained as one batch against ordinary modules one after the other (one is timed).
 """
 
 from __future__ import annotations
@@ -14,13 +14,18 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from torch import nn
+from torch.nn import functional
 
-from lakatos.numerics import experiments
 from lakatos.numerics.assignments import assignment_margin
+from lakatos.numerics.masked import MaskedLinear
+from lakatos.numerics.masked_batches import MlpShape, drawn_layers
+from lakatos.numerics.paired_mlps import trained_pairs
 from lakatos.numerics.realization import FloatArray, least_norm_costs, realization_costs
 from lakatos.numerics.subspaces import random_basis
 
 _PAIRS = 64
+_NETWORKS, _BATCH = 16, 50
 
 
 def layer(m: int, n: int, k: int) -> tuple[FloatArray, ...]:
@@ -33,10 +38,49 @@ def layer(m: int, n: int, k: int) -> tuple[FloatArray, ...]:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return the wall time of a call."""
-    began = time.perf_counter()
+    """Return the processor time of a call: the machine may be shared."""
+    began = time.process_time()
     call()
-    return time.perf_counter() - began
+    return time.process_time() - began
+
+
+def data(shape: MlpShape) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return random inputs and classes."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(1400, shape.widths[0], generator=generator), torch.randint(10, (1400,), generator=generator)
+
+
+def train_together(shape: MlpShape, steps: int) -> None:
+    """Train all networks as one batch."""
+    x, y = data(shape)
+    layers = drawn_layers(shape, "w_asymmetric", [0.125] * shape.depth, [1.0] * shape.depth, 0)
+    rows = steps * _BATCH
+    trained_pairs(
+        shape,
+        layers,
+        (x[:rows], y[:rows]),
+        pairs=_NETWORKS // 2,
+        epochs=-(-rows // len(x)),
+        batch=_BATCH,
+        generator=torch.Generator().manual_seed(0),
+    )
+
+
+def train_one(shape: MlpShape, steps: int) -> None:
+    """Train one network as an ordinary module with the default optimizer, for as many steps as `train_together` makes."""
+    x, y = data(shape)
+    layers = drawn_layers(shape, "w_asymmetric", [0.125] * shape.depth, [1.0] * shape.depth, 0)
+    parts: list[nn.Module] = []
+    for layer, n, m in zip(layers, shape.widths, shape.widths[1:], strict=False):
+        parts += [MaskedLinear(nn.Linear(n, m), layer.F.T, layer.D.T), nn.GELU()]
+    network = nn.Sequential(*parts[:-1])
+    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, weight_decay=1e-2)
+    for _ in range(-(-steps * _BATCH // len(x))):
+        order = torch.randperm(min(len(x), steps * _BATCH))
+        for rows in order[: len(order) - len(order) % _BATCH].split(_BATCH):
+            optimizer.zero_grad()
+            functional.cross_entropy(network(x[rows]), y[rows]).backward()
+            optimizer.step()
 
 
 def report(line: str) -> None:
@@ -63,17 +107,15 @@ def main() -> None:
         )
     costs = realization_costs(*layer(512, 784, 64)).values
     report(f"m=512: second-best assignment in {seconds(lambda: assignment_margin(costs)):.2f} s")
-    experiments.coherence_barriers(
-        experiments.CoherenceSettings(pairs=1, epochs=1), seed=0
-    )  # the first call loads much
-    settings = experiments.CoherenceSettings(pairs=8, epochs=10)
-    together = seconds(lambda: experiments.coherence_barriers(settings, seed=0))
-    apart = seconds(
-        lambda: [
-            experiments.coherence_barriers(experiments.CoherenceSettings(pairs=1, epochs=10), seed=i) for i in range(8)
-        ]
-    )
-    report(f"16 networks in one batch {together:.2f} s, in pairs {apart:.2f} s, {apart / together:.1f} times as long")
+    for widths in ((64, 64, 64, 10), (784, 128, 128, 10), (784, 512, 512, 512, 10)):
+        shape, steps = MlpShape(widths, "gelu"), 20 if widths[1] > 64 else 100
+        train_together(shape, 1), train_one(shape, 1)  # the first call loads much
+        together = seconds(lambda: train_together(shape, steps))  # noqa: B023
+        apart = _NETWORKS * seconds(lambda: train_one(shape, steps))  # noqa: B023
+        report(
+            f"{_NETWORKS} networks {'-'.join(map(str, widths))}, {steps} steps: one batch {together:.2f} s, "
+            f"modules one by one {apart:.2f} s, {apart / together:.1f} times as long"
+        )
 
 
 if __name__ == "__main__":
