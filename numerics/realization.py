@@ -169,6 +169,9 @@ def least_norm_costs(F: npt.ArrayLike, D: npt.ArrayLike, U: npt.ArrayLike, A: np
     for i in range(len(f)):
         M = (d[i][:, None] * u).T
         v = f[i] @ u
+        terms = np.linalg.norm(
+            np.abs(f[i]) @ np.abs(u)
+        )  # the sums in v may cancel, and then v is smaller than its rounding
         singular = np.linalg.svd(M, compute_uv=False)
         cut = max(M.shape) * EPS * singular[0]
         kept = singular[singular > cut]
@@ -180,7 +183,8 @@ def least_norm_costs(F: npt.ArrayLike, D: npt.ArrayLike, U: npt.ArrayLike, A: np
             scale = float((np.linalg.norm(a[j]) + np.linalg.norm(v)) ** 2)
             residual = float(np.linalg.norm(M @ w - (a[j] - v))) / (math.sqrt(scale) or 1.0)
             cost = float(w @ w)
-            error = SAFETY * len(v) * EPS * condition * (2 * cost + scale / (float(singular[0]) ** 2 or 1.0))
+            size = float((np.linalg.norm(a[j]) + terms) ** 2)
+            error = SAFETY * len(v) * EPS * condition * (2 * cost + size / (float(singular[0]) ** 2 or 1.0))
             is_decided = (residual <= FEASIBLE or residual >= INFEASIBLE) and not doubtful
             values[i, j] = cost if residual <= FEASIBLE else math.inf
             errors[i, j] = (error if residual <= FEASIBLE else 0.0) if is_decided else math.inf

@@ -202,3 +202,11 @@ def test_least_angle_is_that_of_the_tangent() -> None:
 def test_bad_input_is_named(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_error_of_costs_where_the_center_cancels() -> None:
+    F, D, U = np.array([[0.0, 0.0], [4.0, -3.0]]), np.ones((2, 2)), np.array([[0.6], [0.8]])
+    probes = np.geomspace(1e-12, 1, 25)[:, None]
+    costs = least_norm_costs(F, D, U, probes)
+    # Exactly, both centers are 0, and the costs are a².
+    assert (np.abs(costs.values - probes[:, 0] ** 2) <= costs.errors).all()
