@@ -19,7 +19,7 @@ from lakatos.numerics.deviation_bounds import DERIVATIVE_BOUNDS, certified_cours
 from lakatos.numerics.nested_jvp import line_coefficients
 from lakatos.numerics.one_hidden import OneHidden, random_networks
 from lakatos.numerics.polynomials import polynomial
-from lakatos.theory.deviations import certificate, descent, root_above, sizes
+from lakatos.theory.deviations import Step, certificate, descent, root_above, sizes
 
 HUNDREDTH = Fraction(1, 100)
 
@@ -135,3 +135,21 @@ def test_what_has_no_bounds_is_refused_and_what_does_not_converge_is_left_open()
         correlation_sizes(networks("tanh", 8))
     with pytest.raises(Undecided, match="converged"):
         certified_course(networks("erf", 2, rate=30.0), 99.0, 3)
+
+
+def test_bounds_of_networks_follow_the_recursion_in_exact_arithmetic() -> None:
+    """At rate 1 both accounts have the same sizes; the loss derivatives come from a descent written out here."""
+    found = networks("sin", 16, rate=1.0, count=1)
+    found_sizes = {order: value for order, value in correlation_sizes(found).items() if sum(order) <= 5}
+    course = certified_course(found, 0.2, 3, sizes=found_sizes)
+    a, z, s = found.a[0], found.z[0], found.scale
+    p, steps = 0.0, []
+    for _ in range(3):
+        c = float(s * (a * z.sin()).sum()) - 0.2
+        a, z = a - s * c * z.sin(), z - s * found.kernel * c * a * z.cos()
+        p += c
+        steps.append(Step(Fraction(c), Fraction(0), Fraction(0), abs(Fraction(p))))
+    exact = certificate({order: Fraction(float(value[0])) for order, value in found_sizes.items()}, steps, Fraction(1))
+    for i, bound in enumerate(exact):
+        assert float(course.bound[i, 0]) == pytest.approx(float(bound.deviation), rel=1e-9)
+        assert float(course.drift_bound[i, 0]) == pytest.approx(float(bound.kernel_drift), rel=1e-9)
