@@ -124,6 +124,8 @@ def test_orders_are_undecided_while_terms_cancel() -> None:
     assert math.isnan(series_residuals._last_order([1e-3, 1e-4, 1e-5], 1e-12).value)
     noise = series_residuals._last_order([1.0, 0.5, 0.1, 0.09, 0.01, 0.004], 1e-12)
     assert not noise.error < 1
+    drifting = [2.0 ** -sum((3.0, 3.1, 3.25, 3.5, 3.9)[:k]) for k in range(6)]
+    assert math.isnan(series_residuals._last_order(drifting, 1e-12).value)
 
 
 # Layers ----------------------------------------------------------------------------------------------------------------
@@ -133,10 +135,10 @@ def test_orders_are_undecided_while_terms_cancel() -> None:
 def test_lines_of_networks_are_those_of_autograd(activation: str) -> None:
     layers = [[[1, Q(1, 2)], [-2, 1]], [[1, -1], [Q(1, 4), 2]]]
     exact_layers = [tuple(tuple(map(Fraction, row)) for row in W) for W in layers]
-    output, u = (Q(1), Q(-1, 2)), (Q(1, 2), Q(2))
+    output, u = (Q(1), Q(-1, 2)), (Q(2), Q(1, 2))
     line = layer_polynomials.line_polynomial(exact_layers, output, u, activation)
     found, _ = layer_lines.line_coefficients(
-        [[[float(w) for w in row] for row in W] for W in layers], [1.0, -0.5], [0.5, 2.0], activation, order=4
+        [[[float(w) for w in row] for row in W] for W in layers], [1.0, -0.5], [2.0, 0.5], activation, order=4
     )
     for d, value in enumerate(found):
         assert value == pytest.approx(float(line[d]) if d < len(line) else 0.0, abs=1e-9)
