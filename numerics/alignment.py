@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -106,10 +107,9 @@ def _dense(part: nn.Module) -> nn.Module | None:
     if isinstance(part, (MaskedConv2d, nn.Conv2d)):
         if part.groups != 1 or (isinstance(part, nn.Conv2d) and part.padding_mode != "zeros"):
             return None
-        shape = part.weight.shape
-        layer = nn.Conv2d(
-            shape[1], shape[0], tuple(shape[2:]), part.stride, part.padding, part.dilation, bias=bias is not None
-        ).double()
+        m, n, *kernel = part.weight.shape
+        options: dict[str, Any] = {"stride": part.stride, "padding": part.padding, "dilation": part.dilation}
+        layer = nn.Conv2d(n, m, (kernel[0], kernel[1]), bias=bias is not None, **options).double()
     else:
         layer = nn.Linear(F.shape[1], F.shape[0], bias=bias is not None, dtype=torch.float64)
     with torch.no_grad():

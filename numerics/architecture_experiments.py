@@ -149,9 +149,9 @@ def _trained(network: nn.Module, x: Tensor, y: Tensor, settings: ArchitectureSet
     generator = torch.Generator().manual_seed(seed)
     for _ in range(settings.epochs):
         order = torch.randperm(len(y), generator=generator).to(x.device)
-        for rows in order[: per_epoch * batch].split(batch):
+        for rows in torch.split(order[: per_epoch * batch], batch):
             optimizer.zero_grad()
-            functional.cross_entropy(network(x[rows]), y[rows]).backward()
+            torch.autograd.backward(functional.cross_entropy(network(x[rows]), y[rows]))
             optimizer.step()
             schedule.step()
     return network
@@ -165,7 +165,7 @@ def _curve(
     for t in np.linspace(0, 1, _POINTS).tolist():
         network.load_state_dict({key: torch.lerp(a.double(), second[key].double(), t) for key, a in first.items()})
         with torch.no_grad():
-            logits = torch.cat([network(x.double()) for x in data[0].split(_EVALUATED)])
+            logits = torch.cat([network(x.double()) for x in torch.split(data[0], _EVALUATED)])
         losses.append(float(functional.cross_entropy(logits, data[1])))
         accuracies.append(float((logits.argmax(1) == data[1]).double().mean()))
     return np.array(losses), np.array(accuracies)

@@ -198,9 +198,9 @@ def _outputs(first: nn.Module, second: nn.Module, weight: float, inputs: Tensor)
         part.momentum = None  # a cumulative average: one pass over the data sets the statistics
         part.train()
     if normalizations:
-        for batch in inputs.split(_BATCH):
+        for batch in torch.split(inputs, _BATCH):
             network(batch)
-    outputs = [network.eval()(batch) for batch in inputs.split(_BATCH)]
+    outputs = [network.eval()(batch) for batch in torch.split(inputs, _BATCH)]
     for part in outputs:
         if not isinstance(part, Tensor) or part.ndim != 2 or not bool(torch.isfinite(part).all()):
             raise InputError("model: its outputs have to be finite logits of shape (samples, classes)")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import IO, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -199,8 +199,8 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         if status.st_size > _LARGEST:
             raise InputError(f"{path}: {status.st_size} bytes; at most {_LARGEST} are read")
         if path.suffix == ".gz":
-            with gzip.open(path) as stream:
-                yield stream, status.st_size * _DEFLATE
+            with gzip.open(path) as packed:
+                yield cast(IO[bytes], packed), status.st_size * _DEFLATE
         else:
             with path.open("rb") as plain:
                 yield plain, status.st_size

@@ -53,7 +53,7 @@ def layer_rows(network: nn.Module, inputs: Tensor) -> tuple[dict[str, LayerRows]
 
     handles = [part.register_forward_hook(keep(name)) for name, part in layers.items() if name not in left_out]
     try:
-        for batch in inputs.split(_BATCH):
+        for batch in torch.split(inputs, _BATCH):
             network(batch)
     except RuntimeError as error:
         raise InputError(

@@ -52,11 +52,11 @@ def trained_pairs(
     weights = [[part.values for part in own] for own in parts]
     for _ in range(epochs):
         order = torch.rand(networks, count, generator=generator).argsort(1).to(inputs.device)
-        for rows in order[:, : count - count % batch].split(batch, dim=1):
+        for rows in torch.split(order[:, : count - count % batch], batch, dim=1):
             outputs = logits(shape, weights, inputs[rows])
             optimizer.step(
                 functional.cross_entropy(outputs.flatten(0, 1), classes[rows].flatten(), reduction="none")
-                .unflatten(0, rows.shape)
+                .reshape(rows.shape)
                 .mean(1)
             )
     first, second = ([[tensor.detach()[i::2] for tensor in own] for own in weights] for i in (0, 1))
@@ -100,15 +100,16 @@ def segments(
     losses, accuracies = [], []
     with torch.no_grad():
         for t in np.linspace(0, 1, points).tolist():
-            weights, loss, hits = mixed(first, second, t), 0.0, 0.0
-            for x, y in zip(inputs.split(_EVALUATED_ROWS), classes.split(_EVALUATED_ROWS), strict=True):
+            weights = mixed(first, second, t)
+            loss = hits = torch.zeros(len(weights[0][0]), dtype=torch.float64, device=inputs.device)
+            for x, y in zip(torch.split(inputs, _EVALUATED_ROWS), torch.split(classes, _EVALUATED_ROWS), strict=True):
                 outputs = logits(shape, weights, x.expand(len(weights[0][0]), *x.shape)).double()
                 every = y.expand(outputs.shape[:2])
                 entropy = functional.cross_entropy(outputs.flatten(0, 1), every.flatten(), reduction="none")
-                loss = loss + entropy.unflatten(0, every.shape).sum(1)
+                loss = loss + entropy.reshape(every.shape).sum(1)
                 hits = hits + (outputs.argmax(-1) == every).double().sum(1)
-            losses.append(torch.as_tensor(loss) / len(classes))
-            accuracies.append(torch.as_tensor(hits) / len(classes))
+            losses.append(loss / len(classes))
+            accuracies.append(hits / len(classes))
     return Segments(torch.stack(losses).cpu(), torch.stack(accuracies).cpu())
 
 

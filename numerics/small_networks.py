@@ -163,7 +163,7 @@ class SmallTransformer(nn.Module):
                 mixes, inverses = zip(
                     *(self._mix(made[f"{at}.query.weight"], generator) for _ in range(self.heads)), strict=True
                 )
-                G, inverse = torch.block_diag(*mixes), torch.block_diag(*inverses)
+                G, inverse = torch.block_diag(*mixes), torch.block_diag(*inverses)  # type: ignore[no-untyped-call]
                 for what in ("weight", "bias"):
                     made[f"{at}.{left}.{what}"] = G @ made[f"{at}.{left}.{what}"]
                     if right == "key":

@@ -296,7 +296,7 @@ def test_batch_norm_is_refused_or_estimated_anew() -> None:
     ("change", "message"),
     [
         (lambda x, y: (x[:, :5], y), "do not fit the model"),
-        (lambda x, y: (x * math.nan, y), "not finite"),
+        (lambda x, y: (x * math.nan, y), "NaN or infinity"),
         (lambda x, y: (x, y[:-1]), "one class"),
         (lambda x, y: (x, y + 1), "classes 1 to 3"),
     ],
@@ -447,7 +447,7 @@ def test_bad_options_of_images_exit_with_two(
     ("arrays", "message"),
     [
         ({"x": np.zeros((3, 1, 7, 7)), "y": np.zeros(3, int)}, "do not fit the model"),
-        ({"x": np.full((3, 1, 8, 8), np.nan), "y": np.zeros(3, int)}, "not finite"),
+        ({"x": np.full((3, 1, 8, 8), np.nan), "y": np.zeros(3, int)}, "NaN or infinity"),
         ({"x": np.zeros((3, 1, 8, 8)), "y": np.zeros(3)}, "y has shape (3,) and type float64"),
         ({"x": np.zeros((3, 1, 8, 8)), "y": np.zeros(2, int)}, "y has shape (2,)"),
         ({"x": np.array(1.0), "y": np.array(1)}, "x has shape ()"),

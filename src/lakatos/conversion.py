@@ -236,7 +236,7 @@ def _alternative(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) ->
 def _tuple(value: Any, hint: Any, path: FieldPath, arrays: ArrayFolder) -> tuple[Any, ...]:
     args = typing.get_args(hint)
     if isinstance(value, Mapping) and hint in _EXACT_ROWS and "file" in value:
-        return _exact_rows(value, hint, path, arrays)
+        return tuple(_exact_rows(value, hint, path, arrays))
     if not isinstance(value, (list, tuple)):
         raise _misfit(value, hint, path)
     if len(args) == 2 and args[1] is Ellipsis:
