@@ -25,7 +25,7 @@ _ROTARY_BASE = 10_000.0
 
 def cut(theta: Tensor, shapes: Sequence[tuple[int, ...]]) -> list[Tensor]:
     """Return consecutive pieces of `theta` in these shapes."""
-    pieces = theta.split([math.prod(shape) for shape in shapes])
+    pieces = torch.split(theta, [math.prod(shape) for shape in shapes])
     return [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
 
 
@@ -60,8 +60,8 @@ def _rope(sizes: Sequence[int], bias: bool) -> Built:
 
     def network(theta: Tensor, x: Tensor) -> Tensor:
         q, k, v, o = theta.reshape(4, rows, columns)
-        scores = torch.softmax(turned(x @ q.T) @ turned(x @ k.T).T, dim=-1)
-        return scores @ x @ v.T @ o
+        out: Tensor = torch.softmax(turned(x @ q.T) @ turned(x @ k.T).T, dim=-1) @ x @ v.T @ o
+        return out
 
     return 4 * rows * columns, network, (tokens, columns)
 

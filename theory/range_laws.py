@@ -149,7 +149,8 @@ def _turned(functional: Vectors, images: Vectors) -> Vectors:
 
 def _basis(functionals: Sequence[Vectors], maps: Sequence[Vectors]) -> list[Vectors]:
     """Functionals that span all, together with what `maps` make of them."""
-    kept, seen = [], []
+    kept: list[Vectors] = []
+    seen: list[list[int]] = []
     for f in functionals:
         flat = [[entry for row in g for entry in row] for g in (f, *(_turned(f, images) for images in maps))]
         if np.linalg.matrix_rank(np.array([*seen, *flat], float)) == len(seen) + len(flat):
