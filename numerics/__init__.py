@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from . import checkpoints as checkpoints
     from . import chords as chords
     from . import circle as circle
-    from . import correlation_exponents as correlation_exponents
     from . import contractions as contractions
+    from . import correlation_exponents as correlation_exponents
     from . import correlation_norms as correlation_norms
     from . import descent as descent
     from . import deviation_bounds as deviation_bounds
@@ -100,8 +100,8 @@ __all__ = [
     "checkpoints",
     "chords",
     "circle",
-    "correlation_exponents",
     "contractions",
+    "correlation_exponents",
     "correlation_norms",
     "descent",
     "deviation_bounds",

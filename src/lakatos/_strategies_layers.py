@@ -106,7 +106,7 @@ def masked_layers(
 def first_of(entries: st.SearchStrategy[T], n: int, largest: int) -> st.SearchStrategy[list[T]]:
     """Return a strategy for lists of n entries, the last of `largest` that are drawn, in reverse.
 
-    As n shrinks, the entries that stay are the same. Shrinking leaves what matters to the last draws, so to the first entries.
+    As n shrinks, the entries that stay are the same; shrinking leaves what matters to the last draws, so to the first ones.
     """
     return st.lists(entries, min_size=largest, max_size=largest).map(lambda drawn: drawn[::-1][:n])
 
