@@ -126,6 +126,7 @@ ENDS = {"tail": [0, 1], "head": [1, 2]}
         ({**ENDS, "balance": [1, 2]}, r"balance: int64 \(2,\)"),
         ({**ENDS, "weight": [1.0, 1.0], "balance": [0, 0, 0]}, "balance: given beside weights"),
         ({**ENDS, "names": [1, 2, 3]}, "names: int64"),
+        ({**ENDS, "names": np.array([120, 121, 1 << 24], "<u4").view("<U1")}, "array names: texts with characters"),
     ],
 )
 def test_bad_archives_are_refused(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:

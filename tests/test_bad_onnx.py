@@ -119,3 +119,16 @@ def test_a_file_is_read_without_torch(tmp_path: Path) -> None:
     program = f"import sys, lakatos; lakatos.read_network({str(path)!r}); print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert result.stdout.strip() == "False"
+
+
+def test_a_node_without_outputs_in_a_model_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "odd.onnx"
+    path.write_bytes(
+        b'\x08\x0e:\xa4\x01\n\x15\n\x01x\n\x05first\x12\x01a"\x06MatMul\n\x0c\n\x01a\x12\x01h"\x04Re'
+        b'lu\n\x16\n\x01h\n\x06sel\xa8\n\x16\n\x01h\n\x06second\x12\x01y"\x06MatMul\x12\x05m'
+        b"odel*\x1f\x08\x02\x08\x02\x10\x01B\x05firstJ\x10\x00\x00\x80?\x00\x00\x00@\x00\x00@@\x00\x00\x80@*\x18\x08"
+        b"\x02\x08\x01\x10\x01B\x06secondJ\x08\x00\x00\x80?\x00\x00\x80\xbfZ\x18\n\x01x\x12\x13\n\x11\x08\x01\x12\r\n\x07\x12\x05"
+        b"batch\n\x02\x08\x02b\t\n\x01y\x12\x04\n\x02\x08\x01B\x04\n\x00\x10\x11"
+    )
+    with pytest.raises(InputError, match="not a valid ONNX model"):
+        read_network(path)

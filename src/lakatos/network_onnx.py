@@ -82,7 +82,7 @@ def _require_valid(model: Any) -> None:
 
     try:
         onnx.checker.check_model(model)
-    except onnx.checker.ValidationError as error:
+    except (onnx.checker.ValidationError, UnicodeDecodeError) as error:  # the checker quotes names that are no text
         reason = next(iter(str(error).splitlines()), "")
         raise InputError(f"not a valid ONNX model: {reason}") from None
 

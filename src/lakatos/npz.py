@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import io
 import math
+import sys
+import warnings
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
@@ -36,7 +38,9 @@ def array_in(archive: ZipFile, member: ZipInfo, where: str) -> npt.NDArray[Any]:
         with archive.open(member) as stream:
             content = stream.read(member.file_size)
         data = io.BytesIO(content)
-        shape, is_fortran, dtype = _HEADERS[np.lib.format.read_magic(data)](data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy's about headers of Python 2, which quote our source
+            shape, is_fortran, dtype = _HEADERS[np.lib.format.read_magic(data)](data)
     except MemoryError:
         raise
     # The readers raise nearly everything on a damaged file: NumPy parses its header as a literal of Python.
@@ -50,4 +54,6 @@ def array_in(archive: ZipFile, member: ZipInfo, where: str) -> npt.NDArray[Any]:
         raise InputError(f"{where}: its header declares shape {shape}, which is not what the archive holds")
     if dtype.itemsize == 0:
         raise InputError(f"{where}: entries of type {dtype}, which hold nothing; save numbers or texts")
+    if dtype.kind == "U" and (np.frombuffer(content, dtype.byteorder + "u4", offset=start) > sys.maxunicode).any():
+        raise InputError(f"{where}: texts with characters that do not exist; save it again")
     return np.frombuffer(content, dtype, offset=start).reshape(shape, order="F" if is_fortran else "C")
