@@ -26,7 +26,7 @@ def kink_rms(step: float, cross: float, other: float) -> float:
     Examples
     --------
     >>> round(kink_rms(1.0, 1.0, 1.0), 6)
-    0.651470
+    0.65147
     """
     return math.pow(abs(step * cross), 1.5) * math.pow(other, -0.25) * math.sqrt(4 / (3 * math.pi))
 

@@ -112,7 +112,8 @@ def _differences(table: Mapping[str, Any], fields: Mapping[str, Any]) -> list[st
 
 
 def _network(fields: Mapping[str, Any]) -> Subject | None:
-    keys = LAYERED_KEYS if "widths" in fields else NETWORK_KEYS
+    # Elsewhere, widths alone are those of a sweep.
+    keys = LAYERED_KEYS if {"widths", "balance"} <= set(fields) else NETWORK_KEYS
     try:
         return read_subject({key: value for key, value in fields.items() if key in keys})
     except Invalid:
