@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ._strategies_layers import LARGEST_INPUTS, first_of, masked_layers
+from ._strategies_layers import masked_layers
 from ._strategies_networks import Fields, plain_number, small_fractions
 
 __all__ = ["featured_layers", "permuted_layers"]
@@ -46,13 +46,13 @@ def permuted_layers(draw: st.DrawFn, /, *, is_spread: bool = False, **options: A
     """
     layer = draw(masked_layers(**options))
     U, n = layer["U"], len(layer["U"])
-    rows = first_of(small_fractions(), n, options.get("max_inputs", LARGEST_INPUTS))
     if is_spread:
+        rows = st.lists(small_fractions(), min_size=n, max_size=n)
         layer = {**layer, "D": [[1] * n for _ in layer["D"]], "F": [draw(rows) for _ in layer["F"]]}
     m = len(layer["F"])
     features = []
     for f, d in zip(layer["F"], layer["D"], strict=True):
-        w = draw(rows)
+        w = draw(st.lists(small_fractions(), min_size=n, max_size=n))
         weights = [Fraction(x) + Fraction(s) * Fraction(y) for x, s, y in zip(f, d, w, strict=True)]
         features.append(
             [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import isqrt
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -13,19 +13,17 @@ from ._strategies_networks import Fields, at_least, plain_number, small_fraction
 from .core import InputError
 from .exact import exact
 
-__all__ = ["LARGEST_INPUTS", "first_of", "masked_layers", "subspaces"]
+__all__ = ["masked_layers", "subspaces"]
 
-T = TypeVar("T")
 Matrix: TypeAlias = "list[list[Fraction]]"
 Rows: TypeAlias = "list[list[int | str]]"
 
-LARGEST_INPUTS = 6
 _MOST_REFLECTIONS = 2  # by integer vectors: products of two fill all of O(2), and denominators stay readable
 _LARGEST_DENOMINATOR = 20  # of the square root of a coherence; its square is a number of rows
 
 
 def subspaces(
-    *, max_inputs: int = LARGEST_INPUTS, max_dimension: int = 3, coherence: int | str | Fraction | None = None
+    *, max_inputs: int = 6, max_dimension: int = 3, coherence: int | str | Fraction | None = None
 ) -> st.SearchStrategy[Rows]:
     """Return a strategy for orthonormal bases of subspaces: the rows of an n × k matrix U of rationals with UᵀU = 1.
 
@@ -71,7 +69,7 @@ def subspaces(
 def masked_layers(
     *,
     max_neurons: int = 3,
-    max_inputs: int = LARGEST_INPUTS,
+    max_inputs: int = 6,
     max_dimension: int = 3,
     coherence: int | str | Fraction | None = None,
 ) -> st.SearchStrategy[Fields]:
@@ -100,24 +98,16 @@ def masked_layers(
     """
     at_least(1, max_neurons=max_neurons)
     bases = subspaces(max_inputs=max_inputs, max_dimension=max_dimension, coherence=coherence)
-    return bases.flatmap(lambda U: _neurons(U, max_neurons, max_inputs))
-
-
-def first_of(entries: st.SearchStrategy[T], n: int, largest: int) -> st.SearchStrategy[list[T]]:
-    """Return a strategy for lists of n entries, the last of `largest` that are drawn, in reverse.
-
-    As n shrinks, the entries that stay are the same; shrinking leaves what matters to the last draws, so to the first ones.
-    """
-    return st.lists(entries, min_size=largest, max_size=largest).map(lambda drawn: drawn[::-1][:n])
+    return bases.flatmap(lambda U: _neurons(U, max_neurons))
 
 
 @st.composite
-def _neurons(draw: st.DrawFn, U: Rows, max_neurons: int, max_inputs: int) -> Fields:
+def _neurons(draw: st.DrawFn, U: Rows, max_neurons: int) -> Fields:
     scales = draw(st.sampled_from([(1, 0), (1, 0, 2, -1, "1/2")]))
     fixed = draw(st.sampled_from(["none", "everywhere", "where D is zero"]))
     number = small_fractions() if fixed != "none" else st.just(0)
     weights = st.tuples(st.sampled_from(scales), number)
-    rows = draw(st.lists(first_of(weights, len(U), max_inputs), min_size=1, max_size=max_neurons))
+    rows = draw(st.lists(st.lists(weights, min_size=len(U), max_size=len(U)), min_size=1, max_size=max_neurons))
     is_kept = {"none": False, "everywhere": True}.get(fixed)
     return {
         "F": [[f if (d == 0 if is_kept is None else is_kept) else 0 for d, f in row] for row in rows],
@@ -130,7 +120,7 @@ def _neurons(draw: st.DrawFn, U: Rows, max_neurons: int, max_inputs: int) -> Fie
 def _reflected(draw: st.DrawFn, max_inputs: int, max_dimension: int) -> Rows:
     n = draw(st.integers(1, max_inputs))
     k = draw(st.integers(1, min(n, max_dimension)))
-    reflections = draw(_reflections(n, max_inputs))
+    reflections = draw(_reflections(n))
     return _plain_rows([row[:k] for row in _product(_identity(n), reflections)])
 
 
@@ -139,13 +129,14 @@ def _spread(draw: st.DrawFn, column: list[Fraction], max_inputs: int, max_dimens
     k = draw(st.integers(1, max_dimension))
     zero_rows = draw(st.integers(0, max_inputs - k * len(column)))
     blocks = [[x if j == i else Fraction(0) for j in range(k)] for i in range(k) for x in column]
-    rows = _product(blocks, draw(_reflections(k, max_dimension))) + [[Fraction(0)] * k for _ in range(zero_rows)]
+    rows = _product(blocks, draw(_reflections(k))) + [[Fraction(0)] * k for _ in range(zero_rows)]
     return _plain_rows(draw(st.just(rows) | st.permutations(rows)))
 
 
-def _reflections(n: int, largest: int) -> st.SearchStrategy[list[list[int]]]:
+def _reflections(n: int) -> st.SearchStrategy[list[list[int]]]:
     """Return a strategy for integer vectors, to be reflected along; zeros stand for no reflection."""
-    return st.lists(first_of(st.integers(-2, 2), n, largest), max_size=_MOST_REFLECTIONS)
+    vectors = st.lists(st.integers(-2, 2), min_size=n, max_size=n)
+    return st.lists(vectors, max_size=_MOST_REFLECTIONS)
 
 
 def _product(rows: Matrix, reflections: list[list[int]]) -> Matrix:
