@@ -5,85 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from instance_fakes import Fields, Loss, Step, UnsupportedFields, fake_theorem, write
 
 from lakatos.arrays import Array
-from lakatos.core import InputError, InternalError, Outcome, Prediction, Provenance, Source, Theorem
-from lakatos.exact import exact
+from lakatos.core import InputError, InternalError, Outcome
 from lakatos.graphs.fields import LayeredFields, NetworkFields
 from lakatos.instance import build_instance, find_instances, plain_fields, read_instance
-from lakatos.instance_text import instance_text
-
-
-class Loss(StrEnum):
-    SQUARED = "squared"
-    LOGISTIC = "logistic"
-
-
-@dataclass(frozen=True)
-class Step:
-    size: Fraction
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class Fields:
-    """One field of every kind that an instance may have."""
-
-    name: str
-    width: int = 3
-    bias: bool = False
-    rate: Fraction = Fraction(1, 10)
-    loss: Loss = Loss.SQUARED
-    norm: Literal["l1", "l2"] = "l2"
-    bound: Fraction | None = None
-    pair: tuple[str, int] = ("a", 1)
-    rows: tuple[tuple[Fraction, ...], ...] = ()
-    balance: Mapping[str, Fraction] = field(default_factory=dict)
-    step: Step | None = None
-    steps: tuple[Step, ...] = ()
-    edges: tuple[tuple[str, str] | tuple[str, str, Fraction], ...] = ()
-    matrix: Array | None = None
-
-
-@dataclass(frozen=True)
-class UnsupportedFields:
-    ratio: complex
-
-
-def fake_theorem(name: str, instance_class: type[Any] = Fields) -> Theorem:
-    classes: dict[str, type[Any]] = {"anything": instance_class, "network": NetworkFields, "layered": LayeredFields}
-    if name not in classes:
-        raise InputError(f"theorem={name!r}: no such theorem")
-    return Theorem(
-        name=name,
-        family="tests",
-        ids=(),
-        doc="Anything goes.",
-        source=Source((), Provenance.OURS),
-        instance_class=classes[name],
-        hypotheses=lambda instance: (),
-        predict=lambda instance: Prediction(()),
-        measure=lambda instance, seed, device: pytest.fail("reading measures nothing"),
-    )
-
-
-def write(folder: Path, content: str | bytes, name: str = "i.toml") -> Path:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
 
 GOOD = """
 theorem = "anything"
@@ -378,82 +310,6 @@ def test_the_network_is_built_once() -> None:
     layered = LayeredFields((2, 3, 1), ((Fraction(1), Fraction(0), Fraction(-1)),), bias=True)
     assert layered.network is layered.network
     assert (layered.network.edge_count, layered.network.balance("h1.2")) == (13, -1)
-
-
-numbers = st.fractions(max_denominator=10**6) | st.decimals(allow_nan=False, allow_infinity=False).map(Fraction)
-texts = st.text(max_size=5)
-steps = st.builds(Step, size=numbers, count=st.integers())
-matrices = st.tuples(st.integers(1, 3), st.integers(1, 3)).flatmap(
-    lambda shape: st.builds(
-        Array, st.just(shape), st.lists(numbers, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]).map(tuple)
-    )
-)
-
-
-instances = st.builds(
-    Fields,
-    name=texts,
-    width=st.integers(),
-    bias=st.booleans(),
-    rate=numbers,
-    loss=st.sampled_from(Loss),
-    norm=st.sampled_from(["l1", "l2"]),
-    bound=st.none() | numbers,
-    pair=st.tuples(texts, st.integers()),
-    rows=st.lists(st.lists(numbers, max_size=3).map(tuple), max_size=3).map(tuple),
-    balance=st.dictionaries(texts, numbers, max_size=3),
-    step=st.none() | steps,
-    steps=st.lists(steps, max_size=3).map(tuple),
-    edges=st.lists(st.tuples(texts, texts) | st.tuples(texts, texts, numbers), max_size=3).map(tuple),
-    matrix=st.none() | matrices,
-)
-
-
-@given(instances)
-def test_plain_fields_and_back_is_the_identity(instance: Fields) -> None:
-    plain = json.loads(json.dumps(plain_fields(instance)))
-    built = build_instance(Fields, plain)
-    assert built == instance
-    assert plain_fields(built) == plain
-
-
-@given(instances, st.none() | st.sampled_from(Outcome), st.text(max_size=5), st.integers(0, 5))
-def test_the_text_of_an_instance_is_read_back(instance: Fields, expect: Outcome | None, title: str, seed: int) -> None:
-    text = instance_text("anything", instance, title=title, expect=expect, seed=seed)
-    with TemporaryDirectory() as folder:
-        file = read_instance(write(Path(folder), text), fake_theorem)
-    assert file.instance == instance
-    assert (file.title, file.expect, file.seed) == (title, expect, seed)
-
-
-def test_the_text_of_an_instance_is_short() -> None:
-    edges = tuple((f"a{i}", f"b{i}", Fraction(i, 2)) for i in range(1, 9))
-    text = instance_text("anything", Fields(name='"', edges=edges, balance={"h": Fraction(3)}), variant="v")
-    assert text.splitlines()[:8] == [
-        'theorem = "anything"',
-        'variant = "v"',
-        "",
-        "[instance]",
-        'name = "\\""',
-        "balance = { h = 3 }",
-        "edges = [",
-        '    ["a1", "b1", "1/2"],',
-    ]
-
-
-def test_what_toml_cannot_hold_is_not_written() -> None:
-    with pytest.raises(InternalError, match="None has no place in an instance file"):
-        instance_text("anything", Fields(name="n", rows=((None,),)))  # type: ignore[arg-type]
-
-
-@given(st.fractions())
-def test_exact_numbers_are_read_back(number: Fraction) -> None:
-    assert exact(str(number), "number") == number
-
-
-def test_exact_numbers_that_could_not_be_written_are_refused() -> None:
-    with pytest.raises(InputError, match=r"^rate: a number of \d+ bits; at most 13000 are read$"):
-        exact("0." + "1" * 3900 + "e-3900", "rate")
 
 
 def test_folders_stand_for_the_instances_below_them(tmp_path: Path) -> None:
