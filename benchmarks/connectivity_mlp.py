@@ -12,6 +12,7 @@ import gc
 
 import numpy as np
 from connectivity_bench import Arrays, dense, medians, options, peak_gigabytes, report
+from ratios import record
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -61,6 +62,8 @@ def line(name: str, order: str, arrays: Arrays, rounds: int, rng: np.random.Gene
     )
     cells = [name, order, f"{len(tail):,}", f"{times['peer']:.3f}", f"{times['search']:.3f}"]
     for key in ("balance", "single", "double"):
+        task = f"dense network, order of {order}, " + ("balances given" if key == "balance" else f"{key} weights")
+        record(task, f"{name}: {len(tail):,} edges", times[key], "SciPy, strong components", times["peer"], 1 / 3)
         cells += [f"{times[key]:.3f}", f"{times[key] / times['peer']:.1f}"]
     return f"| {' | '.join(cells)} | {times['check']:.3f} |"
 

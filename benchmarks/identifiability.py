@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from ratios import record
 from torch import nn
 from torch.nn import functional
 
@@ -100,6 +101,7 @@ def main() -> None:
         F, D, U, A = layer(m, n, k)
         batched = seconds(lambda: realization_costs(F, D, U, A, device=options.device))  # noqa: B023
         single = seconds(lambda: least_norm_costs(F[:1], D[:1], U, A[:_PAIRS])) / _PAIRS * m * m  # noqa: B023
+        record("all realization costs", f"m = {m}, n = {n}, k = {k}", batched, "`lstsq` for each pair", single, 100)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         report(
             f"m={m}, k={k}: all costs in {batched:.2f} s; per pair {single:.0f} s, {single / batched:.0f} times as long; "
@@ -112,8 +114,10 @@ def main() -> None:
         train_together(shape, 1), train_one(shape, 1)  # the first call loads much
         together = seconds(lambda: train_together(shape, steps))  # noqa: B023
         apart = _NETWORKS * seconds(lambda: train_one(shape, steps))  # noqa: B023
+        name = "-".join(map(str, widths))
+        record(f"training {_NETWORKS} networks at once", name, together, "modules one by one", apart, 3)
         report(
-            f"{_NETWORKS} networks {'-'.join(map(str, widths))}, {steps} steps: one batch {together:.2f} s, "
+            f"{_NETWORKS} networks {name}, {steps} steps: one batch {together:.2f} s, "
             f"modules one by one {apart:.2f} s, {apart / together:.1f} times as long"
         )
 

@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
+from ratios import record
+
 from lakatos.executors import LocalExecutor
 from lakatos.sweep_folder import Sweep, open_sweep
 from lakatos.sweep_task import Job, run_job
@@ -89,6 +91,7 @@ def workers(folder: Path, cells: int = 24) -> None:
             trivial = opened(TRIVIAL.format(cells=1), folder / f"warm {jobs}")
             warm(executor, jobs, trivial.plan.job(next(trivial.plan.batches())))
             rates[jobs] = cells / swept(executor, sweep)
+    record("computing cells, 2 processes", f"{cells} cells", 1 / rates[2], "1 process", 1 / rates[1], 1.8)
     report(
         f"{cells} computing cells: {rates[1]:.2f} per second with 1 process, {rates[2]:.2f} with 2; "
         f"{rates[2] / rates[1]:.2f} times as many (load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
@@ -107,6 +110,7 @@ def ensembles(folder: Path) -> None:
         for call in calls:
             run_job(call)
         seconds[batch] = (time.process_time() - began) / sum(len(call.seeds) for call in calls)
+    record("perceptrons in batches of 64", "256 cells", seconds[64], "one by one", seconds[1], 5)
     report(
         f"256 perceptrons: {1e3 * seconds[64]:.1f} ms each in batches of 64, {1e3 * seconds[1]:.1f} ms one by one, "
         f"{seconds[1] / seconds[64]:.1f} times as long"

@@ -16,7 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ratios import record
+
 INPUTS = 8
+PEERS = {"nested": "nested `torch.func.jvp`", "jet": "`jax.experimental.jet`"}
 JAX_SCRIPT = Path(__file__).with_name("taylor_mode_jax.py")
 
 
@@ -129,18 +132,27 @@ def main() -> None:
     report("task | width | order | seconds | MB at the start | MB largest")
     rows = [("taylor", 1024, 4), ("nested", 1024, 4), ("taylor", 4096, 4), ("taylor", 4096, 6), ("norms", 4096, 4)]
     rows += [("nested", 4096, 4), ("taylor", 16384, 6)] if options.full else []
+    times = {}
     for task, width, order in rows:
         found = run("--task", task, "--width", str(width), "--order", str(order))
+        times[task, width, order] = found["seconds"]
         report(f"{task} | {width} | {order} | {found['seconds']:.3f} | {found['start']:.0f} | {found['peak']:.0f}")
     if options.jax:
         for width, order in ((1024, 4), (4096, 4), (4096, 6)):
             found = run(str(width), str(order), python=options.jax, script=JAX_SCRIPT)
+            times["jet", width, order] = found["seconds"]
             report(f"jet | {width} | {order} | {found['seconds']:.3f} | {found['start']:.0f} | {found['peak']:.0f}")
+    for (task, width, order), seconds in times.items():
+        if task in PEERS:
+            size = f"width {width}, d = {order}"
+            record("correlations by Taylor mode", size, times["taylor", width, order], PEERS[task], seconds, 2)
     for networks, widths in ((200, 4), *([(200, 8)] if options.full else [])):
         batched, loop = (
             run("--task", task, "--networks", str(networks), "--widths", str(widths))["seconds"]
             for task in ("batched", "loop")
         )
+        size = f"{networks} networks of {widths} widths"
+        record("correlations of many networks", size, batched, "one by one", loop, 5)
         report(f"{networks} networks of {widths} widths: batched {batched:.2f} s, one by one {loop:.2f} s")
 
 
