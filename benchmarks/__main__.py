@@ -70,8 +70,9 @@ def run(script: Path, arguments: Sequence[str]) -> Run:
         environment = os.environ | {RECORD: str(rows)}
         process = subprocess.Popen([sys.executable, str(script), *arguments], env=environment, stdout=sys.stderr)
         _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)  # it was waited for here, to know its memory
         unit = 1 if sys.platform == "darwin" else 1024
-        return Run(script.stem, recorded(rows), usage.ru_maxrss * unit / 1e9, os.waitstatus_to_exitcode(status))
+        return Run(script.stem, recorded(rows), usage.ru_maxrss * unit / 1e9, process.returncode)
 
 
 def machine() -> str:

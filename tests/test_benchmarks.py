@@ -24,7 +24,8 @@ raise SystemExit({status})
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(FOLDER))
     spec = importlib.util.spec_from_file_location("all_benchmarks", FOLDER / "__main__.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "all_benchmarks", module)
     spec.loader.exec_module(module)
@@ -43,7 +44,8 @@ def test_ratios_of_a_script_are_gathered(
     written = (tmp_path / "ratios.md").read_text("utf-8")
     assert "| a task | 10 edges | 0.5 | a peer | 1 | **2** | 3 (missed) |" in written
     assert "| another | 1,000 edges | 0.001 | a peer | 2 | **2,000** |  |" in written
-    assert "`fake.py` 0." in written and "lakatos " in written
+    assert "`fake.py` 0." in written
+    assert "lakatos " in written
 
 
 def test_every_script_is_there_and_records_a_ratio(benchmarks: ModuleType) -> None:
