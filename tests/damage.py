@@ -117,7 +117,7 @@ def damaged_data(draw: random.Random, data: Any) -> bytes:
             source = source[key]
         match draw.randint(0, 4):
             case 0 | 1:
-                parent[path[-1]] = draw.choice(VALUES)
+                parent[path[-1]] = json.loads(json.dumps(draw.choice(VALUES)))  # not the list that the next case gets
             case 2:
                 parent[path[-1]] = json.loads(json.dumps(source))
             case 3:

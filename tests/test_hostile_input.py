@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import damage
 import fuzz
 import hostile
 import hostile_archives as archives
@@ -118,3 +119,10 @@ def test_the_watch_sees(folder: Path, event: str, arguments: tuple, monkeypatch:
 def test_bombs_are_bombs(method: int) -> None:
     assert len(archives.zeros(method)) < archives.BOMB // 500
     assert archives.BOMB > fuzz.MEBIBYTES << 20
+
+
+def test_damage_of_one_case_is_not_that_of_the_next() -> None:
+    before = json.dumps(damage.VALUES)
+    for seed in range(300):
+        damage.damaged_data(random.Random(seed), {"a": [[1], {"b": 2}], "c": {}})
+    assert json.dumps(damage.VALUES) == before
