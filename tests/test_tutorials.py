@@ -24,6 +24,18 @@ def test_sessions(path: Path, tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
+def test_sessions_of_the_readme(tmp_path: Path) -> None:
+    root = DOCS.parent
+    (tmp_path / "root").mkdir()
+    for folder in ("examples", "experiments", "instances"):
+        (tmp_path / "root" / folder).symlink_to(root / folder)
+    for command, printed in run_page((root / "README.md").read_text("utf-8"), tmp_path / "root"):
+        assert is_as_expected(command, printed), (
+            f"$ {command.text}\n{printed}\n-- but the README says\n{command.expected}"
+        )
+
+
 def test_a_session(tmp_path: Path) -> None:
     page = "```text\n# a.txt\none\n```\n\n```console\n$ cat a.txt; false\n# a.txt\none\n$ echo $?\n1\n```\n"
     (cat, echo) = run_page(page, tmp_path)
