@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from . import path_samples as path_samples
     from . import penalized_training as penalized_training
     from . import penalties as penalties
+    from . import permuted_networks as permuted_networks
     from . import polyhedra as polyhedra
     from . import polynomials as polynomials
     from . import power_laws as power_laws
@@ -147,6 +148,7 @@ __all__ = [
     "path_samples",
     "penalized_training",
     "penalties",
+    "permuted_networks",
     "polyhedra",
     "polynomials",
     "power_laws",

@@ -57,6 +57,7 @@ NAMES: tuple[str, ...] = (
     "ridge_cost_tends_to_mahalanobis_or_diverges",
     "equal_classes_can_have_unequal_costs",
     "permutation_sensitivity_is_a_weight_norm_difference",
+    "permuting_hidden_layers_costs_the_sum_of_layer_sensitivities",
     "common_gram_makes_sensitivity_linear_in_centers",
     "disjoint_cheap_swaps_give_exponentially_many_cheap_permutations",
     "effective_symmetry_iff_equal_center_and_gram",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from . import one_hidden_fields as one_hidden_fields
     from . import orbit_fields as orbit_fields
     from . import orders as orders
+    from . import permuted_networks as permuted_networks
     from . import polynomial_fields as polynomial_fields
     from . import quantile_orders as quantile_orders
     from . import range_identity as range_identity
@@ -87,6 +88,7 @@ __all__ = [
     "one_hidden_fields",
     "orbit_fields",
     "orders",
+    "permuted_networks",
     "polynomial_fields",
     "quantile_orders",
     "range_identity",
