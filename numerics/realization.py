@@ -22,6 +22,7 @@ __all__ = [
     "FloatArray",
     "Ridge",
     "floats",
+    "is_free",
     "least_norm_costs",
     "least_norm_weights",
     "realization_costs",
@@ -211,6 +212,29 @@ def swap_costs(costs: FloatArray) -> FloatArray:
     swaps: FloatArray = costs + costs.T - own[:, None] - own[None]
     np.fill_diagonal(swaps, 0.0)
     return swaps
+
+
+def is_free(F: FloatArray, D: FloatArray, U: FloatArray, *, seed: int) -> bool:
+    """Return whether no swap of two neurons costs anything, for random features that the neurons can have.
+
+    Features at which a swap that costs something for others costs nothing have probability 0.
+
+    Raises
+    ------
+    Undecided
+        If rounding does not tell.
+    """
+    A = (F + D * np.random.default_rng(seed).standard_normal(F.shape)) @ U
+    costs = least_norm_costs(F, D, U, A)
+    require_decided(costs)
+    own, errors = np.diagonal(costs.values), costs.errors + costs.errors.T
+    swaps = costs.values + costs.values.T - own[:, None] - own[None]
+    rounding = errors + np.diagonal(costs.errors)[:, None] + np.diagonal(costs.errors)[None]
+    if bool((np.abs(swaps) > 1e6 * rounding).any()):
+        return False
+    if bool((np.abs(swaps) > rounding).any()):
+        raise Undecided(Reason.PRECISION, "the costs of swaps are as small as their rounding")
+    return True
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ __all__ = [
     "Ridge",
     "cost_table",
     "data_cost_table",
+    "is_free",
     "lagrangian_residual",
     "least_weights",
     "ridge",
@@ -173,6 +174,32 @@ def sensitivity(costs: Sequence[Sequence[Cost]], permutation: Sequence[int]) -> 
             return math.inf
         total += Fraction(costs[i][j]) - Fraction(costs[i][i])
     return total
+
+
+def is_free(layer: LayerFields) -> bool:
+    """Return whether all swaps of two neurons with one Gram matrix S cost nothing, at features v_i and v_i + S e_p.
+
+    Δ_(ij) is affine in the features, and these span all that neurons i and j can have: it is 0 for all of them.
+
+    Examples
+    --------
+    >>> one, two = Fraction(1), Fraction(2)
+    >>> is_free(LayerFields(U=((one,),), F=((two,), (two,)), D=((one,), (one,))))
+    True
+    >>> is_free(LayerFields(U=((one,),), F=((one,), (two,)), D=((one,), (one,))))
+    False
+    """
+    for j in range(layer.m):
+        for i in range(j):
+            moved = [tuple(x + y for x, y in zip(layer.centers[i], step, strict=True)) for step in layer.grams[i]]
+            for feature in (layer.centers[i], *moved):
+                features = [*layer.centers]
+                features[i] = feature
+                places = list(range(layer.m))
+                places[i], places[j] = j, i
+                if sensitivity(cost_table(layer, tuple(features)).costs, places) != 0:
+                    return False
+    return True
 
 
 @dataclass(frozen=True)
