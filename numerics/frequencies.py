@@ -11,7 +11,7 @@ from scipy import stats
 from ..core import InputError
 from .realization import FloatArray
 
-__all__ = ["FALSE_ALARM_RATE", "Interval", "clopper_pearson", "kolmogorov_smirnov", "mean_interval"]
+__all__ = ["FALSE_ALARM_RATE", "Interval", "clopper_pearson", "kolmogorov_smirnov", "mean_interval", "mean_of_shares"]
 
 FALSE_ALARM_RATE = 1e-3
 """Declared chance that an interval misses the true value."""
@@ -48,6 +48,12 @@ def mean_interval(samples: FloatArray) -> Interval:
     """Return the mean of independent samples and four standard errors."""
     spread = float(np.std(samples, ddof=1))
     return Interval(float(np.mean(samples)), _STANDARD_ERRORS * spread / float(np.sqrt(len(samples))))
+
+
+def mean_of_shares(samples: FloatArray) -> Interval:
+    """Return the mean of independent numbers in [0, 1], with Hoeffding's bound on its error."""
+    half_width = float(np.sqrt(np.log(2 / FALSE_ALARM_RATE) / (2 * len(samples))))
+    return Interval(float(np.mean(samples)), half_width)
 
 
 def kolmogorov_smirnov(samples: FloatArray, cdf: Callable[[FloatArray], FloatArray]) -> Interval:

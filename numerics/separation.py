@@ -6,11 +6,20 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from scipy.stats import chi2
 
-from .frequencies import Interval, clopper_pearson, kolmogorov_smirnov, mean_interval
+from .frequencies import Interval, clopper_pearson, kolmogorov_smirnov, mean_interval, mean_of_shares
 from .realization import FloatArray
 
-__all__ = ["closer_than", "input_shift_law", "input_shifts", "median_interval", "nearest_distances", "separation_law"]
+__all__ = [
+    "close_masked_centers",
+    "closer_than",
+    "input_shift_law",
+    "input_shifts",
+    "median_interval",
+    "nearest_distances",
+    "separation_law",
+]
 
+_CHUNK = 1000  # replicates at once
 _NORMAL_QUANTILE = 3.29  # two-sided at 1e-3
 
 
@@ -39,6 +48,23 @@ def separation_law(distances: FloatArray, m: int, k: int, sigma: float) -> Inter
     """Return the Kolmogorov-Smirnov distance of the mean numbers λ(r_min) of closer pairs from Exp(1)."""
     close = m * (m - 1) / 2 * chi2.cdf((distances / sigma) ** 2 / 2, k)
     return kolmogorov_smirnov(close, lambda x: -np.expm1(-x))
+
+
+def close_masked_centers(
+    U: FloatArray, D: FloatArray, *, radius: float, sigma: float, replicates: int, seed: int
+) -> tuple[Interval, Interval]:
+    """Return the mean share of pairs of centers Uᵀ(σ(1 − d_i) ⊙ g_i) at most `radius` apart, and how often there is one.
+
+    D is m × n with entries 0 and 1; the g_i are normal.
+    """
+    generator = np.random.default_rng(seed)
+    shares = np.empty(replicates)
+    for start in range(0, replicates, _CHUNK):
+        count = min(_CHUNK, replicates - start)
+        V = (sigma * (1 - D) * generator.standard_normal((count, *D.shape))) @ U
+        i, j = np.triu_indices(len(D), 1)
+        shares[start : start + count] = (np.linalg.norm(V[:, i] - V[:, j], axis=-1) <= radius).mean(1)
+    return mean_of_shares(shares), clopper_pearson(int((shares > 0).sum()), replicates)
 
 
 def input_shifts(

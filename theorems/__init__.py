@@ -64,6 +64,7 @@ NAMES: tuple[str, ...] = (
     "identifiable_iff_identity_is_the_unique_assignment",
     "center_distance_bounds_permutation_sensitivity",
     "center_separation_scales_as_m_to_minus_2_over_k",
+    "masked_centers_obey_a_union_bound_given_the_masks",
     "input_separation_scales_as_sqrt_m",
     "coherence_lies_between_k_over_n_and_1",
     "coherence_bounds_mask_anisotropy",

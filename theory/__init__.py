@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from . import steps as steps
     from . import steps_of_polynomials as steps_of_polynomials
     from . import tensor_norms as tensor_norms
+    from . import weighted_chi_squares as weighted_chi_squares
     from . import width_exponents as width_exponents
     from . import width_fields as width_fields
 
@@ -99,6 +100,7 @@ __all__ = [
     "steps",
     "steps_of_polynomials",
     "tensor_norms",
+    "weighted_chi_squares",
     "width_exponents",
     "width_fields",
 ]
