@@ -92,7 +92,7 @@ def ensemble(kind: str, networks: int, widths: int) -> dict[str, float]:
 
     def batched() -> None:
         for mlp in drawn:
-            size = max(1, (1 << 17) // mlp.weights[0].shape[1])
+            size = max(1, taylor_mode.NEURONS_AT_ONCE // mlp.weights[0].shape[1])
             for start in range(0, networks, size):
                 correlations(mlp.with_parameters([p[start : start + size] for p in mlp.parameters]))
 

@@ -11,7 +11,7 @@ from .linearization_exponents import sphere_data
 from .mlps import Architecture, chunks, draw
 from .power_laws import PowerLaw, power_law
 from .realization import FloatArray
-from .taylor_mode import correlations, first_order_norms, gradient_direction
+from .taylor_mode import NEURONS_AT_ONCE, correlations, first_order_norms, gradient_direction
 
 __all__ = ["correlation_laws", "correlation_samples"]
 
@@ -31,7 +31,7 @@ def correlation_samples(
     eta = rate * architecture.rate_factor
     size = architecture.parameters + _ROWS * (order + 1) * sum(architecture.sizes)
     values, norms = [], []
-    for part in chunks(seeds, size, budget=1 << 28):
+    for part in chunks(seeds, size, budget=1 << 28, most=NEURONS_AT_ONCE // architecture.width):
         mlp = draw(architecture, part, device=device)
         direction = gradient_direction(mlp, x, one)
         values.append(correlations(mlp, x, direction, order, rate=eta)[..., 0, 0])

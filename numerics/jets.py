@@ -17,112 +17,136 @@ from torch.nn import functional
 
 from ..core import InputError
 
-__all__ = ["ACTIVATIONS", "ENTIRE", "KINKED", "Jet", "activation_jet", "activation_slope", "activation_value"]
+__all__ = ["ACTIVATIONS", "ENTIRE", "KINKED", "Jet", "activation_jet", "activation_value", "activation_with_slope"]
 
 Jet: TypeAlias = "list[Tensor]"
 
 
 def _convolved(a: Sequence[Tensor], b: Sequence[Tensor], k: int) -> Tensor:
-    total = a[0] * b[k]
-    for i in range(1, k + 1):
-        total = total + a[i] * b[k - i]
+    """Return Σ a_i b_{k−i}."""
+    first, *rest = range(max(0, k - len(b) + 1), min(k, len(a) - 1) + 1)
+    total = a[first] * b[k - first]
+    for i in rest:
+        total = torch.addcmul(total, a[i], b[k - i])
     return total
 
 
-def _multiplied(a: Sequence[Tensor], b: Sequence[Tensor]) -> Jet:
-    return [_convolved(a, b, k) for k in range(len(a))]
+def _convolved_square(a: Sequence[Tensor], k: int) -> Tensor:
+    """Return Σ a_i a_{k−i}, whose terms come in pairs."""
+    pairs = range(max(0, k - len(a) + 1), (k + 1) // 2)
+    if k % 2 == 0:
+        total = a[k // 2] ** 2
+    else:
+        total, pairs = 2 * (a[pairs[0]] * a[k - pairs[0]]), pairs[1:]
+    for i in pairs:
+        total = torch.addcmul(total, a[i], a[k - i], value=2)
+    return total
+
+
+def _multiplied(a: Sequence[Tensor], b: Sequence[Tensor], order: int) -> Jet:
+    return [_convolved(a, b, k) for k in range(min(order, len(a) + len(b) - 2) + 1)]
 
 
 def _integrated(z: Sequence[Tensor], slope: Sequence[Tensor], k: int) -> Tensor:
-    """Return coefficient k ≥ 1 of y, where y' = slope · z'."""
-    total = k * z[k] * slope[0]
-    for i in range(1, k):
-        total = total + i * z[i] * slope[k - i]
-    return total / k
+    """Return coefficient k ≥ 1 of y, where y' = slope · z'; z moves, so that it has a term."""
+    last = min(k, len(z) - 1)
+    total = z[last] * slope[k - last]
+    if last < k:
+        total = total * (last / k)
+    for i in range(max(1, k - len(slope) + 1), last):
+        total = torch.addcmul(total, z[i], slope[k - i], value=i / k)
+    return total
 
 
-def _identity(z: Sequence[Tensor]) -> Jet:
+def _identity(z: Sequence[Tensor], order: int) -> Jet:
     return list(z)
 
 
-def _square(z: Sequence[Tensor]) -> Jet:
-    return _multiplied(z, z)
+def _square(z: Sequence[Tensor], order: int) -> Jet:
+    return [_convolved_square(z, k) for k in range(min(order, 2 * len(z) - 2) + 1)]
 
 
-def _cubic(z: Sequence[Tensor]) -> Jet:
-    return [cube - linear for cube, linear in zip(_multiplied(_square(z), z), z, strict=True)]
+def _cubic(z: Sequence[Tensor], order: int) -> Jet:
+    cube = _multiplied(_square(z, order), z, order)
+    return [x - z[k] if k < len(z) else x for k, x in enumerate(cube)]
 
 
-def _tanh(z: Sequence[Tensor]) -> Jet:
+def _tanh(z: Sequence[Tensor], order: int) -> Jet:
     y = [torch.tanh(z[0])]
     slope = [1 - y[0] ** 2]
-    for k in range(1, len(z)):
+    for k in range(1, order + 1):
         y.append(_integrated(z, slope, k))
-        slope.append(-_convolved(y, y, k))
+        if k < order:
+            slope.append(-_convolved_square(y, k))
     return y
 
 
-def _sigmoid(z: Sequence[Tensor]) -> Jet:
+def _sigmoid(z: Sequence[Tensor], order: int) -> Jet:
     y = [torch.sigmoid(z[0])]
     slope = [y[0] * (1 - y[0])]
-    for k in range(1, len(z)):
+    for k in range(1, order + 1):
         y.append(_integrated(z, slope, k))
-        slope.append(y[k] - _convolved(y, y, k))
+        if k < order:
+            slope.append(y[k] - _convolved_square(y, k))
     return y
 
 
-def _softplus(z: Sequence[Tensor]) -> Jet:
-    slope = _sigmoid(z)
+def _softplus(z: Sequence[Tensor], order: int) -> Jet:
     # logaddexp, since `softplus` of PyTorch switches to the identity above 20.
-    return [torch.logaddexp(z[0], torch.zeros_like(z[0]))] + [_integrated(z, slope, k) for k in range(1, len(z))]
+    value = torch.logaddexp(z[0], torch.zeros_like(z[0]))
+    return _integral(value, z, _sigmoid(z, max(order - 1, 0)), order)
 
 
-def _gaussian(z: Sequence[Tensor], rate: float) -> Jet:
+def _integral(value: Tensor, z: Sequence[Tensor], slope: Sequence[Tensor], order: int) -> Jet:
+    """Return the jet of y from y_0 = `value` and y' = slope · z'."""
+    return [value, *(_integrated(z, slope, k) for k in range(1, order + 1))]
+
+
+def _gaussian(z: Sequence[Tensor], rate: float, order: int) -> Jet:
     """Return the jet of exp(−rate · z²)."""
-    exponent = [-rate * square for square in _square(z)]
+    exponent = [-rate * square for square in _square(z, order)]
     y = [torch.exp(exponent[0])]
-    for k in range(1, len(z)):
+    for k in range(1, order + 1):
         y.append(_integrated(exponent, y, k))
     return y
 
 
-def _erf(z: Sequence[Tensor]) -> Jet:
-    slope = _gaussian(z, 1.0)
-    factor = 2 / math.sqrt(math.pi)
-    return [torch.erf(z[0])] + [factor * _integrated(z, slope, k) for k in range(1, len(z))]
+def _erf(z: Sequence[Tensor], order: int) -> Jet:
+    slope = [2 / math.sqrt(math.pi) * value for value in _gaussian(z, 1.0, max(order - 1, 0))]
+    return _integral(torch.erf(z[0]), z, slope, order)
 
 
-def _sin_cos(z: Sequence[Tensor]) -> tuple[Jet, Jet]:
+def _sin(z: Sequence[Tensor], order: int) -> Jet:
     s, c = [torch.sin(z[0])], [torch.cos(z[0])]
-    for k in range(1, len(z)):
-        s_k, c_k = _integrated(z, c, k), -_integrated(z, s, k)
+    for k in range(1, order + 1):
+        s_k = _integrated(z, c, k)
+        c.append(-_integrated(z, s, k))
         s.append(s_k)
-        c.append(c_k)
-    return s, c
+    return s
 
 
-def _gelu(z: Sequence[Tensor]) -> Jet:
-    half = [coefficient / 2 for coefficient in _erf([x / math.sqrt(2) for x in z])]
+def _gelu(z: Sequence[Tensor], order: int) -> Jet:
+    half = [coefficient / 2 for coefficient in _erf([x / math.sqrt(2) for x in z], order)]
     half[0] = half[0] + 0.5
-    return _multiplied(z, half)
+    return _multiplied(z, half, order)
 
 
-def _silu(z: Sequence[Tensor]) -> Jet:
-    return _multiplied(z, _sigmoid(z))
+def _silu(z: Sequence[Tensor], order: int) -> Jet:
+    return _multiplied(z, _sigmoid(z, order), order)
 
 
-def _relu(z: Sequence[Tensor]) -> Jet:
+def _relu(z: Sequence[Tensor], order: int) -> Jet:
     """As automatic differentiation has it: the mask does not move."""
     mask = (z[0] > 0).to(z[0].dtype)
     return [x * mask for x in z]
 
 
-ACTIVATIONS = MappingProxyType[str, Callable[[Sequence[Tensor]], Jet]](
+ACTIVATIONS = MappingProxyType[str, Callable[[Sequence[Tensor], int], Jet]](
     {
         "identity": _identity,
         "square": _square,
         "cubic": _cubic,
-        "sin": lambda z: _sin_cos(z)[0],
+        "sin": _sin,
         "erf": _erf,
         "tanh": _tanh,
         "sigmoid": _sigmoid,
@@ -141,8 +165,10 @@ ENTIRE = frozenset({"identity", "square", "cubic", "sin", "erf", "gelu"})
 """Analytic in the whole complex plane: their Taylor series converge for every displacement."""
 
 
-def activation_jet(name: str, z: Sequence[Tensor]) -> Jet:
-    """Return the Taylor coefficients of φ(z(t)) from those of z(t).
+def activation_jet(name: str, z: Sequence[Tensor], order: int | None = None) -> Jet:
+    """Return the Taylor coefficients of φ(z(t)) up to t^`order` from those of z(t), by default as many as there are of z.
+
+    Coefficients that are left out at the end are 0, in `z` and in what is returned.
 
     Raises
     ------
@@ -151,7 +177,9 @@ def activation_jet(name: str, z: Sequence[Tensor]) -> Jet:
     """
     if name not in ACTIVATIONS:
         raise InputError(f"activation={name!r}: unknown; choose one of {', '.join(ACTIVATIONS)}")
-    return ACTIVATIONS[name](z)
+    last = len(z) - 1 if order is None else order
+    # What does not move has no further coefficients.
+    return ACTIVATIONS[name](z[: last + 1], last if len(z) > 1 else 0)
 
 
 def activation_value(name: str, z: Tensor) -> Tensor:
@@ -159,9 +187,10 @@ def activation_value(name: str, z: Tensor) -> Tensor:
     return _VALUES[name](z) if name in _VALUES else activation_jet(name, [z])[0]
 
 
-def activation_slope(name: str, z: Tensor) -> Tensor:
-    """Return φ'(z) entry by entry; 0 at the kink of ReLU."""
-    return activation_jet(name, [z, torch.ones_like(z)])[1]
+def activation_with_slope(name: str, z: Tensor) -> tuple[Tensor, Tensor]:
+    """Return φ(z) and φ'(z) entry by entry; the slope is 0 at the kink of ReLU."""
+    value, slope = activation_jet(name, [z, torch.ones_like(z)], 1)
+    return value, slope
 
 
 _VALUES: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu, "silu": functional.silu, "gelu": functional.gelu}

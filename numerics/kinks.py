@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .frequencies import Interval, mean_interval
-from .jets import activation_slope, activation_value
+from .jets import activation_value, activation_with_slope
 
 __all__ = ["StepDeviations", "mean", "root_mean_square", "step_deviations"]
 
@@ -50,13 +50,13 @@ def step_deviations(
         draws = rng.standard_normal((3, min(size, networks - start), width))
         a, g, h = (torch.from_numpy(x).to(device) for x in draws)
         z, z_other = math.sqrt(K) * g, cross / math.sqrt(K) * g + rest * h
-        phi, slope = activation_value(activation, z), activation_slope(activation, z)
+        phi, slope = activation_with_slope(activation, z)
         move = -step / math.sqrt(width)
         da, dz, dz_other = move * phi, move * K * a * slope, move * cross * a * slope
         for parts, at, change in zip(found, (z, z_other), (dz, dz_other), strict=True):
-            value = activation_value(activation, at)
+            value, slope_there = activation_with_slope(activation, at)
             new = (a + da) * activation_value(activation, at + change)
-            linear = (a + da) * value + a * activation_slope(activation, at) * change
+            linear = (a + da) * value + a * slope_there * change
             parts.append((new - linear).sum(1) / math.sqrt(width))
     return StepDeviations(*(torch.cat(parts) for parts in found))
 

@@ -191,7 +191,7 @@ def runs_beside_linearization(
     for step in range(1, schedule.steps + 1):
         rows, wanted = batches.next()
         size = rows.shape[-1]
-        done = forward(now, inputs[rows])
+        done = forward(now, inputs[rows], slopes=True)
         c = derivative(done.outputs, wanted) / size
         c_linear = derivative(_gathered(linear, rows), wanted) / size
         _descend(now, done.inputs, deltas(now, done, c), rate, layers)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ..core import InputError
-from .jets import ACTIVATIONS, activation_slope, activation_value
+from .jets import ACTIVATIONS, activation_value, activation_with_slope
 
 __all__ = ["Architecture", "Mlp", "Parametrization", "Pass", "chunks", "deltas", "draw", "forward", "tangent_kernel"]
 
@@ -134,11 +134,11 @@ class Mlp:
 
 @dataclass(frozen=True)
 class Pass:
-    """What a forward pass leaves: outputs (…, N, k), layer inputs with multipliers, and pre-activations of hidden layers."""
+    """What a forward pass leaves: outputs (…, N, k), layer inputs with multipliers, and φ' of hidden layers if asked for."""
 
     outputs: Tensor
     inputs: tuple[Tensor, ...]
-    hidden: tuple[Tensor, ...]
+    slopes: tuple[Tensor, ...]
 
 
 def draw(
@@ -169,16 +169,19 @@ def draw(
     )
 
 
-def chunks(seeds: Sequence[int], floats_per_seed: int, *, budget: int | None = None) -> Iterator[Sequence[int]]:
-    """Yield `seeds` in parts whose tensors of float64 stay within `budget` bytes (1 GiB); at least one seed at a time."""
-    size = max(1, (_BUDGET if budget is None else budget) // (8 * max(floats_per_seed, 1)))
+def chunks(
+    seeds: Sequence[int], floats_per_seed: int, *, budget: int | None = None, most: int | None = None
+) -> Iterator[Sequence[int]]:
+    """Yield `seeds` in parts, at most `most` in each, whose tensors of float64 stay within `budget` bytes (1 GiB)."""
+    fitting = (_BUDGET if budget is None else budget) // (8 * max(floats_per_seed, 1))
+    size = max(1, fitting if most is None else min(most, fitting))
     for start in range(0, len(seeds), size):
         yield seeds[start : start + size]
 
 
-def forward(mlp: Mlp, inputs: Tensor) -> Pass:
-    """Return the pass of rows `inputs`, (N, d) or (…, N, d)."""
-    h, layer_inputs, hidden = inputs, [], []
+def forward(mlp: Mlp, inputs: Tensor, *, slopes: bool = False) -> Pass:
+    """Return the pass of rows `inputs`, (N, d) or (…, N, d); with `slopes` it can be followed back by `deltas`."""
+    h, layer_inputs, found = inputs, [], []
     last = len(mlp.weights) - 1
     for layer, (W, m) in enumerate(zip(mlp.weights, mlp.multipliers, strict=True)):
         h = m * h
@@ -186,18 +189,19 @@ def forward(mlp: Mlp, inputs: Tensor) -> Pass:
         z = h @ W.mT
         if mlp.biases:
             z = z + mlp.biases[layer].unsqueeze(-2)
-        if layer < last:
-            hidden.append(z)
+        if layer < last and slopes:
+            h, slope = activation_with_slope(mlp.activation, z)
+            found.append(slope)
+        elif layer < last:
             h = activation_value(mlp.activation, z)
-    return Pass(z, tuple(layer_inputs), tuple(hidden))
+    return Pass(z, tuple(layer_inputs), tuple(found))
 
 
 def deltas(mlp: Mlp, done: Pass, cotangents: Tensor) -> tuple[Tensor, ...]:
-    """Return δ_l of every layer, (…, N, out_l), for `cotangents` (…, N, k) of the outputs of a pass."""
+    """Return δ_l of every layer, (…, N, out_l), for `cotangents` (…, N, k) of the outputs of a pass with slopes."""
     found = [cotangents]
     for layer in reversed(range(1, len(mlp.weights))):
-        slope = activation_slope(mlp.activation, done.hidden[layer - 1])
-        found.append(mlp.multipliers[layer] * (found[-1] @ mlp.weights[layer]) * slope)
+        found.append(((mlp.multipliers[layer] * found[-1]) @ mlp.weights[layer]) * done.slopes[layer - 1])
     return tuple(reversed(found))
 
 
@@ -227,7 +231,7 @@ def tangent_kernel(mlp: Mlp, inputs: Tensor, other: Mlp | None = None, *, layers
 
 def _gradients(mlp: Mlp, inputs: Tensor) -> tuple[list[tuple[Tensor, Tensor]], Tensor]:
     """Return (h, δ) of every layer, with a row of δ for each input and output, and the unit vectors of the outputs."""
-    done = forward(mlp, inputs)
+    done = forward(mlp, inputs, slopes=True)
     units = torch.eye(done.outputs.shape[-1], dtype=done.outputs.dtype, device=done.outputs.device)
     by_output = [deltas(mlp, done, unit.expand_as(done.outputs)) for unit in units]
     stacked = [torch.stack(found, dim=-2).flatten(-3, -2) for found in zip(*by_output, strict=True)]

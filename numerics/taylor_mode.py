@@ -19,6 +19,7 @@ from .jets import KINKED, activation_jet
 from .mlps import Mlp, deltas, forward
 
 __all__ = [
+    "NEURONS_AT_ONCE",
     "Direction",
     "correlation_hessian_product",
     "correlations",
@@ -26,6 +27,10 @@ __all__ = [
     "gradient_direction",
     "require_smooth",
 ]
+
+
+NEURONS_AT_ONCE = 1 << 15
+"""Of a layer, over all networks of a batch: with more, the coefficients of an activation leave the cache of a processor."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Direction:
 
 def gradient_direction(mlp: Mlp, inputs: Tensor, cotangents: Tensor) -> Direction:
     """Return Σ_b Σ_j c_bj ∇F_j(x_b) for rows `inputs` (…, B, d) and `cotangents` c (…, B, k)."""
-    done = forward(mlp, inputs)
+    done = forward(mlp, inputs, slopes=True)
     return Direction(done.inputs, deltas(mlp, done, cotangents.expand_as(done.outputs)))
 
 
@@ -91,6 +96,9 @@ def first_order_norms(mlp: Mlp, inputs: Tensor, direction: Direction, order: int
     outputs = coefficients[0].shape[-1]
     rows = []
     for d, coefficient in enumerate(coefficients):
+        if not coefficient.requires_grad:  # it vanishes identically
+            rows.append(torch.zeros_like(coefficient))
+            continue
         squares = []
         for j in range(outputs):
             slopes = torch.autograd.grad(
@@ -106,14 +114,16 @@ def first_order_norms(mlp: Mlp, inputs: Tensor, direction: Direction, order: int
 
 
 def _squared_norm(mlp: Mlp, trace: Sequence[tuple[list[Tensor], list[Tensor]]], slopes: Sequence[Tensor]) -> Tensor:
-    length = len(trace[0][0])
     total: Tensor | float = 0.0
-    for layer, (_, h) in enumerate(trace):
-        g = torch.stack(list(slopes[layer * length : (layer + 1) * length]), dim=-2)
+    rest = iter(slopes)
+    for m, (z, h) in zip(mlp.multipliers, trace, strict=True):
+        by_order = [next(rest) for _ in z]
+        # Coefficient i of the input of a layer enters coefficient i of z.
+        g = torch.stack(by_order[: len(h)], dim=-2)
         rows = torch.stack([x.detach() for x in h], dim=-2)
-        total = total + ((g @ g.mT) * (rows @ rows.mT)).sum((-2, -1))
+        total = total + m**2 * ((g @ g.mT) * (rows @ rows.mT)).sum((-2, -1))
         if mlp.biases:  # the input of a bias is the constant 1
-            total = total + (g[..., 0, :] ** 2).sum(-1)
+            total = total + (by_order[0] ** 2).sum(-1)
     assert isinstance(total, Tensor)
     return total
 
@@ -140,33 +150,32 @@ def _coefficients(
     order: int,
     trace: list[tuple[list[Tensor], list[Tensor]]] | None = None,
 ) -> list[Tensor]:
-    """Return the coefficients of the outputs; `trace` collects those of every z_l and of the input of layer l."""
-    h = [inputs, *[torch.zeros_like(inputs)] * order]
+    """Return the coefficients of the outputs; `trace` collects those of every z_l and of the input of layer l.
+
+    Inside, coefficients at the end that vanish are left out: the input does not move, and z_1 is linear in t.
+    """
+    h = [inputs]
     last = len(mlp.weights) - 1
-    for layer, (W, m) in enumerate(zip(mlp.weights, mlp.multipliers, strict=True)):
-        h = [m * x for x in h]
-        z = _linear(mlp, layer, W, h, direction)
+    for layer in range(last + 1):
+        z = _linear(mlp, layer, h, direction, order)
         if trace is not None:
             if layer == 0:
                 z = [x.detach().requires_grad_() for x in z]
             trace.append((z, h))
         if layer < last:
-            h = activation_jet(mlp.activation, z)
-    return z
+            h = activation_jet(mlp.activation, z, order)
+    return z + [torch.zeros_like(z[0])] * (order + 1 - len(z))
 
 
-def _linear(mlp: Mlp, layer: int, W: Tensor, h: list[Tensor], direction: Direction) -> list[Tensor]:
-    """Return the coefficients of (W + tV)h(t) + b + t·Σδ, all orders in one product with W."""
-    order, count = len(h) - 1, h[0].shape[-2]
-    # The input of the first layer does not move: its rows of zeros are not multiplied.
-    moving = 1 if layer == 0 else order + 1
-    rows = torch.cat(h[:moving], dim=-2) @ W.mT
-    z = list(torch.split(rows, count, dim=-2)) + [torch.zeros_like(rows[..., :count, :])] * (order + 1 - moving)
+def _linear(mlp: Mlp, layer: int, h: list[Tensor], direction: Direction, order: int) -> list[Tensor]:
+    """Return the coefficients of m(W + tV)h(t) + b + t·Σδ, all orders in one product with W."""
+    count, m = h[0].shape[-2], mlp.multipliers[layer]
+    rows = torch.cat(h, dim=-2)
+    z = list(torch.split(m * (rows @ mlp.weights[layer].mT), count, dim=-2))
     if order:
-        along = torch.cat(h[: min(moving, order)], dim=-2) @ direction.inputs[layer].mT
-        shifts = list(torch.split(along @ direction.deltas[layer], count, dim=-2))
-        for i, shift in enumerate(shifts):
-            z[i + 1] = z[i + 1] + shift
+        along = m * (rows[..., : order * count, :] @ direction.inputs[layer].mT)
+        shifts = torch.split(along @ direction.deltas[layer], count, dim=-2)
+        z = [z[0], *(x + y for x, y in zip(z[1:], shifts, strict=False)), *shifts[len(z) - 1 :]]
     if mlp.biases:
         z[0] = z[0] + mlp.biases[layer].unsqueeze(-2)
         if order:

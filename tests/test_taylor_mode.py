@@ -41,6 +41,30 @@ def problem(architecture: Architecture, seed: int) -> tuple[Mlp, torch.Tensor, t
     return flat_network(architecture, seed), inputs, seen, cotangents
 
 
+@pytest.mark.parametrize("name", list(jets.ACTIVATIONS))
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+def test_coefficients_left_out_are_zero(name: str, length: int) -> None:
+    generator = torch.Generator().manual_seed(length)
+    z = list(torch.randn(length, 7, generator=generator, dtype=torch.float64))
+    zero = torch.zeros(7, dtype=torch.float64)
+    found = jets.activation_jet(name, z, 6)
+    padded = jets.activation_jet(name, z + [zero] * (7 - length))
+    assert len(padded) == 7
+    for k in range(7):
+        torch.testing.assert_close(found[k] if k < len(found) else zero, padded[k], rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(found[0], jets.activation_value(name, z[0]))
+    value, slope = jets.activation_with_slope(name, z[0])
+    torch.testing.assert_close(torch.stack([value, slope]), torch.stack(jets.activation_jet(name, [z[0], zero + 1])))
+
+
+def test_norms_of_coefficients_that_vanish() -> None:
+    mlp, inputs, seen, cotangents = problem(Architecture(3, 4, activation="identity"), 0)
+    direction = taylor_mode.gradient_direction(mlp, seen, cotangents)
+    norms = taylor_mode.first_order_norms(mlp, inputs, direction, 4)
+    assert bool((norms[:2] > 0).all())
+    assert float(norms[2:].abs().max()) == 0
+
+
 @pytest.mark.parametrize("name", SMOOTH)
 @settings(max_examples=6)
 @given(z=st.lists(st.floats(-2, 2), min_size=4, max_size=4))
