@@ -66,6 +66,7 @@ NAMES: tuple[str, ...] = (
     "center_separation_scales_as_m_to_minus_2_over_k",
     "masked_centers_obey_a_union_bound_given_the_masks",
     "input_separation_scales_as_sqrt_m",
+    "center_shift_bounds_sensitivity_to_input_permutations",
     "coherence_lies_between_k_over_n_and_1",
     "coherence_bounds_mask_anisotropy",
     "low_coherence_leaves_masks_symmetric",
