@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ratios import record
@@ -85,23 +86,24 @@ def ensemble(kind: str, networks: int, widths: int) -> dict[str, float]:
 
     torch.set_num_threads(1)
     x, one = torch.ones(1, INPUTS, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
-    drawn = [mlps.draw(mlps.Architecture(INPUTS, 64 * 2**k), range(networks)) for k in range(widths)]
 
     def correlations(mlp: mlps.Mlp) -> torch.Tensor:
         return taylor_mode.correlations(mlp, x, taylor_mode.gradient_direction(mlp, x, one), 6)
 
-    def batched() -> None:
-        for mlp in drawn:
-            size = max(1, taylor_mode.NEURONS_AT_ONCE // mlp.weights[0].shape[1])
-            for start in range(0, networks, size):
-                correlations(mlp.with_parameters([p[start : start + size] for p in mlp.parameters]))
+    def batched(mlp: mlps.Mlp, width: int) -> None:
+        size = max(1, taylor_mode.NEURONS_AT_ONCE // width)
+        for start in range(0, networks, size):
+            correlations(mlp.with_parameters([p[start : start + size] for p in mlp.parameters]))
 
-    def one_by_one() -> None:
-        for mlp in drawn:
-            for i in range(networks):
-                correlations(mlp.with_parameters([p[i] for p in mlp.parameters]))
+    def one_by_one(mlp: mlps.Mlp, width: int) -> None:
+        for i in range(networks):
+            correlations(mlp.with_parameters([p[i] for p in mlp.parameters]))
 
-    seconds = measured(batched if kind == "batched" else one_by_one, 1)
+    call = batched if kind == "batched" else one_by_one
+    seconds = 0.0
+    for width in [64 * 2**k for k in range(widths)]:
+        mlp = mlps.draw(mlps.Architecture(INPUTS, width), range(networks))
+        seconds += measured(partial(call, mlp, width))
     return {"seconds": seconds, "start": 0.0, "peak": megabytes()}
 
 
