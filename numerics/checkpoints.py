@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickletools
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,8 @@ from torch import nn
 from ..core import InputError
 
 __all__ = ["load_checkpoint", "load_tensors"]
+
+_LONGEST_NAME = 1000  # of a class; PyTorch searches its messages in time quadratic in the names of those that it refuses
 
 
 def load_checkpoint(module: nn.Module, path: Path) -> None:
@@ -48,7 +51,8 @@ def load_tensors(data: Path | BinaryIO) -> Any:
     Raises
     ------
     ValueError
-        For another format, and for entries that are larger than the file: `torch.save` does not compress.
+        For another format, for entries that are larger than the file (`torch.save` does not compress), and for classes
+        with endless names.
     Exception
         Whatever else damaged files make PyTorch raise.
     """
@@ -59,6 +63,10 @@ def load_tensors(data: Path | BinaryIO) -> Any:
         assert stream is not None  # the archive is open
         if packed or size > stream.seek(0, os.SEEK_END):
             raise ValueError("its entries are compressed, which torch.save never does")
+        for pickled in (name for name in archive.namelist() if name.endswith("data.pkl")):
+            for opcode, argument, _ in pickletools.genops(archive.read(pickled)):
+                if opcode.name == "GLOBAL" and len(argument) > _LONGEST_NAME:
+                    raise ValueError(f"it names a class in {len(argument)} characters")
     if not isinstance(data, Path):
         data.seek(0)
     with warnings.catch_warnings():

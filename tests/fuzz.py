@@ -9,6 +9,7 @@ processes of their own, `CHUNK` of them in each. The state file is continued whe
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
 import faulthandler
 import io
@@ -168,6 +169,8 @@ class Watch:
                 code = arguments[0]
                 if code.co_filename.startswith((sys.prefix, sys.base_prefix, "<frozen ")):
                     return  # a module of Python, such as a codec, loads when it is first needed
+                if sys._getframe(1).f_code is collections.namedtuple.__code__:
+                    return  # that module defines a named tuple
                 self._note(
                     (code.co_code, code.co_names, str(code.co_consts)), f"runs {code.co_names}, {code.co_consts}"
                 )

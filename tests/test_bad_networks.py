@@ -90,6 +90,8 @@ EXTERNAL = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]><graphml>&a;
         (b"<?xml version='1.0' encoding='F'?><graphml/>", "the declared encoding cannot be read"),
         (b"<?xml version='1.0' encoding='big5'?><graphml/>", "the declared encoding cannot be read"),
         (b"<graphml>\n<graph", "line 2, column 1: not valid XML: unclosed token"),
+        (b"<graphml>\n<graph a:=''/></graphml>", "line 2, column 10: not valid XML: not well-formed"),
+        (b"<graphml><a:b/></graphml>", "line 1, column 10: not valid XML: unbound prefix"),
         (GRAPHML.format("").encode(), "0 graph elements"),
         (GRAPHML.format('<graph edgedefault="undirected"/>').encode(), "edgedefault='undirected'"),
         (GRAPHML.format('<graph edgedefault="directed"><edge source="x"/></graph>').encode(), "'target' is missing"),

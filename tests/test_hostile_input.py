@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import damage
@@ -16,8 +17,10 @@ import hostile_archives as archives
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from lakatos import InputError, read_network
+from lakatos.numerics.checkpoints import load_checkpoint
 
 EVERYDAY = 1600
 
@@ -126,3 +129,14 @@ def test_damage_of_one_case_is_not_that_of_the_next() -> None:
     for seed in range(300):
         damage.damaged_data(random.Random(seed), {"a": [[1], {"b": 2}], "c": {}})
     assert json.dumps(damage.VALUES) == before
+
+
+def test_endless_name_of_a_class_is_not_searched(tmp_path: Path) -> None:
+    # PyTorch would look for words in its message, for minutes where a class has sixty thousand letters.
+    path = tmp_path / "state.pt"
+    name = b"c" + b"a" * 60_000 + b"\nb\n."
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02" + name)
+        archive.writestr("archive/version", b"3\n")
+    with pytest.raises(InputError, match="it names a class in 60002 characters"):
+        load_checkpoint(nn.Linear(1, 1), path)

@@ -25,7 +25,11 @@ def network_from_graphml(content: bytes) -> Network:
         For a document type declaration (the home of entities), malformed XML, undirected, nested or several graphs.
     """
     _refuse_doctype(content)
-    root = ElementTree.fromstring(content)
+    try:
+        root = ElementTree.fromstring(content)
+    except ElementTree.ParseError as error:  # of namespaces, which the parser of declarations does not look at
+        line, column = error.position
+        raise InputError(f"line {line}, column {column + 1}: not valid XML: {expat.ErrorString(error.code)}") from None
     graphs = [element for element in root.iter() if _local(element) == "graph"]
     if len(graphs) != 1:
         raise InputError(f"{len(graphs)} graph elements: exactly one is needed, without graphs inside")
