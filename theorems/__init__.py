@@ -70,6 +70,7 @@ NAMES: tuple[str, ...] = (
     "coherence_lies_between_k_over_n_and_1",
     "coherence_bounds_mask_anisotropy",
     "low_coherence_leaves_masks_symmetric",
+    "swap_costs_of_random_masks_spread_as_root_of_coherence",
     "high_coherence_makes_features_expensive",
     "centers_four_radii_apart_merge_without_alignment",
     "relu_chord_deviation_is_a_tent",

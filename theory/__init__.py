@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from . import lie_rank as lie_rank
     from . import lift_group as lift_group
     from . import linear_flow as linear_flow
+    from . import mask_spread as mask_spread
     from . import masks as masks
     from . import matrices as matrices
     from . import maximum_law as maximum_law
@@ -79,6 +80,7 @@ __all__ = [
     "lie_rank",
     "lift_group",
     "linear_flow",
+    "mask_spread",
     "masks",
     "matrices",
     "maximum_law",
