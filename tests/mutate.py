@@ -52,9 +52,52 @@ SUITES = {
 """The modules that are mutated by default, with their tests, those that kill most first."""
 
 
+NEAREST = 4  # tests of a module that has no entry above
+
+
 def suite_of(module: str) -> tuple[str, ...]:
-    """Return the tests of `module`: for other parts of the checker its certificates, for other engines their answers."""
-    return SUITES.get(module, KINDS if "_checker_" in module else ENGINES)
+    """Return the tests of `module`: its own entry; certificates for the checker; else of what uses it most directly.
+
+    A name may be followed by an expression that selects tests of that file.
+    """
+    if module in SUITES:
+        return SUITES[module]
+    if "_checker_" in module:
+        return KINDS
+    users = users_of(module)
+    tests = [path.stem for path in users if path.stem.startswith("test_")]
+    theorems = [path.stem for path in users if path.parent.name == "theorems" and not path.stem.startswith("_")]
+    return (*tests[:NEAREST], *map(contract_of, theorems[:NEAREST])) or ENGINES
+
+
+def contract_of(theorem: str) -> str:
+    """Return the test file of the contracts with an expression for those of `theorem` and its instances."""
+    shipped = (ROOT / "instances").glob("*/*.toml")
+    labels = [f"{path.parent.name}/{path.stem}" for path in shipped if f'"{theorem}"' in path.read_text("utf-8")]
+    return f"test_theorem_contracts {' or '.join([theorem, *sorted(labels)])}"
+
+
+def users_of(module: str) -> list[Path]:
+    """Return the tests and theorems that use `module`, or a module that uses it, and so on; nearest first."""
+    uses = {path: used(path) for folder in (*FOLDERS, "tests") for path in sorted((ROOT / folder).glob("*.py"))}
+    reached, level, found = {ROOT / module}, [ROOT / module], []
+    while level:
+        names = {path.stem for path in level} - {"__init__"}
+        level = [path for path, there in uses.items() if path not in reached and there & names]
+        reached.update(level)
+        found += level
+    return found
+
+
+def used(path: Path) -> set[str]:
+    """Return the modules of the package that a module uses: what it imports, and attributes of the folders."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("lakatos")):
+            found |= {name.name for name in node.names} | {(node.module or "").rpartition(".")[2]}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in FOLDERS:
+            found.add(node.attr)
+    return found
 
 
 ORDER = {ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE)}
@@ -211,7 +254,9 @@ def outcome(tree: Path, suite: tuple[str, ...], seconds: float) -> str:
         status = 1
         try:
             for name in suite:  # one after the other, so that those that are not needed are not even loaded
-                arguments = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "mutate", f"tests/{name}.py"]
+                file, _, selected = name.partition(" ")
+                arguments = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "mutate", f"tests/{file}.py"]
+                arguments += ["-k", selected] if selected else []
                 status = int(pytest.main(arguments))
                 if status:
                     break
