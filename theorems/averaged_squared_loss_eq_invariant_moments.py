@@ -152,17 +152,19 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
 def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
-    row = st.lists(st.integers(-3, 3), min_size=3, max_size=3)
-    shift = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
-    return st.builds(
-        lambda inputs, labels: {
-            "generators": [shift],
-            "inputs": inputs,
-            "labels": [[y] for y in labels[: len(inputs)]],
-        },
-        st.lists(row, min_size=1, max_size=3),
-        st.lists(st.integers(-3, 3), min_size=3, max_size=3),
-    )
+    from ..testing import group_representations
+
+    def fields(group: Fields) -> SearchStrategy[Fields]:
+        generators, on_labels = group["inputs"], group.get("labels")
+        x = st.lists(st.integers(-3, 3), min_size=len(generators[0]), max_size=len(generators[0]))
+        q = len(on_labels[0]) if on_labels else 1
+        y = st.lists(st.integers(-3, 3), min_size=q, max_size=q)
+        own = {"generators": generators} | ({"label_generators": on_labels} if on_labels else {})
+        return st.lists(st.tuples(x, y), min_size=1, max_size=3).map(
+            lambda data: {**own, "inputs": [x for x, _ in data], "labels": [y for _, y in data]}
+        )
+
+    return group_representations(max_dimension=3).flatmap(fields)
 
 
 def _sheared() -> SearchStrategy[Fields]:

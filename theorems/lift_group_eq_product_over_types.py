@@ -86,13 +86,16 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
 def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
+    from ..testing import group_representations
+
     names = st.sampled_from(["C3", "C4", "S3", "S4", "Q8", "Heis3", "O(3)", "SO(2)", "octahedral"])
-    return st.builds(
+    named = st.builds(
         lambda name, copies, natural: {"group": {"name": name, "copies": copies, "natural_labels": natural}},
         names,
         st.integers(1, 2),
         st.booleans(),
     )
+    return named | group_representations().map(lambda group: {"group": group})
 
 
 def _claims(group: LiftGroup, dimensions: dict[str, int]) -> Prediction:

@@ -13,7 +13,7 @@ from ._strategies_networks import Fields, at_least, plain_number, small_fraction
 from .core import InputError
 from .exact import exact
 
-__all__ = ["masked_layers", "subspaces"]
+__all__ = ["Rows", "masked_layers", "reflections", "subspaces"]
 
 Matrix: TypeAlias = "list[list[Fraction]]"
 Rows: TypeAlias = "list[list[int | str]]"
@@ -131,6 +131,15 @@ def _spread(draw: st.DrawFn, column: list[Fraction], max_inputs: int, max_dimens
     blocks = [[x if j == i else Fraction(0) for j in range(k)] for i in range(k) for x in column]
     rows = _product(blocks, draw(_reflections(k))) + [[Fraction(0)] * k for _ in range(zero_rows)]
     return _plain_rows(draw(st.just(rows) | st.permutations(rows)))
+
+
+def reflections(n: int, *, drawn_as: int) -> st.SearchStrategy[Matrix]:
+    """Return a strategy for matrices of reflections of ℚⁿ, the identity first.
+
+    Vectors to reflect along have `drawn_as` coordinates, of which the first n are used, so that examples shrink to smaller n.
+    """
+    vectors = st.lists(st.integers(-2, 2), min_size=drawn_as, max_size=drawn_as)
+    return vectors.map(lambda v: _product(_identity(n), [v[:n]]))
 
 
 def _reflections(n: int) -> st.SearchStrategy[list[list[int]]]:

@@ -14,6 +14,8 @@ everything shrinks towards few nodes, few edges, the number 0, and matrices of z
 `subspaces`                              rational orthonormal bases, of any coherence that is the square of a rational
 `masked_layers`                          layers of partly fixed neurons: ``{"F": [[0]], "D": [[1]], "U": [[1]]}``
 `featured_layers`, `permuted_layers`     the same with features ``A`` to realize, and a ``permutation`` of them
+`group_representations`                  finite groups of orthogonal matrices: ``{"inputs": [[[0, 1], [1, 0]]]}``
+`tensorizable_models`                    models whose averaged squared loss is exact: ``{"architecture": "linear", …}``
 `polynomial_hypotheses`                  functions of parameters: ``{"parameters": ["t0"], "functions": ["t0"], …}``
 `activations`                            named ones and polynomials: ``{"activation": "tanh"}``
 `small_fractions`                        integers and strings ``"p/q"``, for fields of one's own
@@ -32,14 +34,15 @@ In a test of one's own, one import suffices::
     def test_my_algorithm(fields):
         network = Network.from_edges(**fields)
 
-`hypothesis.strategies.from_type` knows `lakatos.Network` and the classes of `lakatos.graphs.fields` through Hypothesis'
-entry point, without any import of this module.
+`hypothesis.strategies.from_type` knows `lakatos.Network`, the classes of `lakatos.graphs.fields` and those of
+`lakatos.theory.model_fields` through Hypothesis' entry point, without any import of this module.
 """
 
 from __future__ import annotations
 
 from ._strategies_correlations import activations, polynomial_hypotheses
 from ._strategies_features import featured_layers, permuted_layers
+from ._strategies_groups import group_representations, tensorizable_models
 from ._strategies_layers import masked_layers, subspaces
 from ._strategies_mlps import homogeneous_mlps
 from ._strategies_networks import (
@@ -67,6 +70,7 @@ __all__ = [
     "dags_with_points",
     "dags_with_signs",
     "featured_layers",
+    "group_representations",
     "homogeneous_mlps",
     "layered_dags",
     "masked_layers",
@@ -75,5 +79,6 @@ __all__ = [
     "polynomial_hypotheses",
     "small_fractions",
     "subspaces",
+    "tensorizable_models",
     "weighted_dags",
 ]
