@@ -46,8 +46,8 @@ class Adjacency:
 
     def at_all(self, nodes: _Ints) -> npt.NDArray[np.integer[Any]]:
         """Return the arcs at any of `nodes`, node by node."""
-        if len(nodes) == 1:
-            return self.at(int(nodes[0]))
+        if len(nodes) and bool((nodes[1:] == nodes[:-1] + 1).all()):
+            return self.arc[self.start[nodes[0]] : self.start[nodes[-1] + 1]]
         begin = self.start[nodes]
         count = self.start[nodes + 1] - begin
         ends = np.cumsum(count)

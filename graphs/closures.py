@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .adjacency import gathered
+from .adjacency import gathered, reachable
 from .flows import max_flow
 from .hubs import with_hubs
 from .network import BoolArray, IntArray
@@ -45,19 +47,67 @@ class Funnel:
 
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """The minimum of a funnel, its largest critical set and a flow that bounds it, both up to what closed parts add.
+    """The minimum of a funnel, and a flow that bounds it from above, up to what the flows of closed `parts` have elsewhere.
 
-    The critical set is `critical_nodes` and the critical sets of `critical_parts`; it is empty unless `tight`. The flow has
-    `amounts` on `edges`, and on others what the flows of `parts` have there.
+    Parameters
+    ----------
+    nodes : int64 array
+        The nodes of the funnel outside closed parts, increasing; the first to be peeled is `last`.
+    supply : mapping from node to integer
+        Minima of the closed parts that some critical set meets. Such a part adds its minimum to the supply, since a critical
+        set that meets it may as well hold all of its largest critical set; any other is better left out, and nothing outside
+        needs it.
+    edges, amounts : integer arrays
+        The flow: what no consumer takes is carried to `last`, where `minimum` arrives.
     """
 
-    minimum: int
-    tight: bool
-    critical_nodes: IntArray
-    critical_parts: IntArray
+    view: View
+    last: int
+    nodes: IntArray
     parts: IntArray
+    supply: Mapping[int, int]
+    minimum: int
     edges: IntArray
     amounts: npt.NDArray[Any]
+
+    @cached_property
+    def is_tight(self) -> bool:
+        """Whether there is a critical set."""
+        # What arrives at `last` comes from nodes that cannot send it to any consumer, so neither can `last`.
+        return self.minimum > 0 or self.last in self._critical[0]
+
+    @property
+    def critical_nodes(self) -> IntArray:
+        """The largest critical set, which is these and the critical sets of `critical_parts`; empty unless tight."""
+        return self._critical[0] if self.is_tight else self.nodes[:0]
+
+    @property
+    def critical_parts(self) -> IntArray:
+        """The closed parts whose critical sets belong to the largest one of the funnel."""
+        return self._critical[1] if self.is_tight else self.parts[:0]
+
+    @cached_property
+    def _critical(self) -> tuple[IntArray, IntArray]:
+        """The nodes and the parts from which the flow cannot be changed so that a consumer gets more."""
+        view = self.view
+        parts = np.array(sorted(self.supply), np.int64)
+        members = np.concatenate([self.nodes, parts])
+        k, count = len(self.nodes), len(members)
+        number = np.full(len(view.degree), -1)
+        number[members] = np.arange(count)
+        entering = view.incoming.at_all(self.nodes)
+        tail, head = number[view.tail[entering]], number[view.head[entering]]
+        tail, head = tail[tail >= 0], head[tail >= 0]
+        used_tail, used_head = number[view.tail[self.edges]], number[view.head[self.edges]]
+        room = np.append(view.c[self.nodes], np.array([-self.supply[v] for v in parts.tolist()], view.c.dtype))
+        np.subtract.at(room, used_head, self.amounts)
+        np.add.at(room, used_tail, self.amounts)
+        room[number[self.last]] += self.minimum
+        short = np.flatnonzero(room > 0)
+        start = np.full(len(short), count)
+        arcs = np.concatenate([head, used_tail, start]), np.concatenate([tail, used_head, short])
+        stuck = ~reachable(count + 1, *arcs, count)[:count]
+        return self.nodes[stuck[:k]], parts[stuck[k:]]
 
 
 def peel(view: View, v: int, remaining: IntArray, closed: BoolArray) -> Funnel:
@@ -70,54 +120,54 @@ def peel(view: View, v: int, remaining: IntArray, closed: BoolArray) -> Funnel:
     closed : bool array, shape (n,)
         Whether the funnel of a node with a single outgoing edge was found to be closed.
     """
-    nodes, parts, edges, touched = [np.array([v])], [], [], []
+    nodes, parts, edges, leaving, touched = [np.array([v])], [], [], [], []
     while nodes[-1].size:
         entering = view.incoming.at_all(nodes[-1])
-        entering = entering[view.network.hidden[view.tail[entering]]]
         tails = view.tail[entering]
+        if not (hidden := view.network.hidden[tails]).all():
+            entering, tails = entering[hidden], tails[hidden]
         if len(tails) < _WIDE:
             met, times = np.unique(tails, return_counts=True)
         else:
             count = np.bincount(tails, minlength=len(remaining))
-            met = np.flatnonzero(count)
+            met = np.flatnonzero(count > 0)
             times = count[met]
         remaining[met] -= times
         inside = met[remaining[met] == 0]
         nodes.append(inside[~closed[inside]])
         parts.append(inside[closed[inside]])
         edges.append(entering)
+        leaving.append(tails)
         touched.append(met)
     around = np.concatenate(touched)
     is_closed = not remaining[around].any()
-    inner = np.concatenate(edges)
-    inner = inner[(remaining[view.tail[inner]] == 0) & ~closed[view.tail[inner]]]
+    inner, tail = np.concatenate(edges), np.concatenate(leaving)
+    closed_parts = np.concatenate(parts)
+    if not is_closed:
+        inner, tail = inner[remaining[tail] == 0], tail[remaining[tail] == 0]
+    if len(closed_parts):
+        inner = inner[~closed[tail]]
     remaining[around] = view.degree[around]
-    return Funnel(np.concatenate(nodes), np.concatenate(parts), inner, is_closed)
+    return Funnel(np.concatenate(nodes), closed_parts, inner, is_closed)
 
 
 def close(view: View, funnel: Funnel, minimum: npt.NDArray[Any], tight: BoolArray) -> Closure:
-    """Return what one maximum flow within the funnel says about it.
-
-    A closed part adds its minimum to the supply, since a critical set that meets it may as well hold all of its largest
-    critical set; if it has none, it is better left out, and nothing outside needs it.
-    """
+    """Return what one maximum flow within the funnel says about it."""
     # In the order of the network, which the solver of flows likes better than that of peeling.
     nodes, parts = np.sort(funnel.nodes), funnel.parts[tight[funnel.parts]]
-    root = int(np.searchsorted(nodes, funnel.nodes[0]))
-    k, count = len(nodes), len(nodes) + len(parts)
-    number = np.empty(len(minimum), np.int64)  # read at nodes of the funnel only
-    number[nodes] = np.arange(k)
-    part_edges = view.first[parts]
-    edges = np.concatenate([funnel.inner, part_edges])
-    tail = np.concatenate([number[view.tail[funnel.inner]], np.arange(k, count)])
-    head = number[view.head[edges]]
+    edges = np.sort(np.concatenate([funnel.inner, view.first[parts]]))
+    last, count = int(funnel.nodes[0]), len(nodes) + len(parts)
+    number = np.empty(len(minimum), np.int64)  # read at these nodes only
+    number[np.concatenate([nodes, parts])] = np.arange(count)
+    tail, head = number[view.tail[edges]], number[view.head[edges]]
     c = np.concatenate([view.c[nodes], -minimum[parts]])
-    arcs, amounts, unsent, critical = _largest_flow(count, tail, head, c)
+    arcs, amounts, unsent = _largest_flow(count, tail, head, c)
     flow = np.zeros(len(edges), c.dtype)
     flow[arcs] = amounts
     excess = 0
     if unsent.any():
-        # What no consumer takes goes on to v, along any edges.
+        # What no consumer takes goes on to the last node, along any edges.
+        root = int(number[last])
         onward = np.zeros(count, np.int64)
         onward[tail] = np.arange(len(edges))
         others = np.delete(np.arange(count), root)
@@ -125,26 +175,16 @@ def close(view: View, funnel: Funnel, minimum: npt.NDArray[Any], tight: BoolArra
         flow[onward[others]] += passed[others]
         excess = int(passed[root])
     used = np.flatnonzero(flow)
-    inside = critical[:k]
-    return Closure(
-        excess,
-        bool(inside[root]),
-        nodes[inside],
-        parts[critical[k:]],
-        funnel.parts,
-        edges[used],
-        flow[used],
-    )
+    supply = dict(zip(parts.tolist(), minimum[parts].tolist(), strict=True))
+    return Closure(view, last, nodes, funnel.parts, supply, excess, edges[used], flow[used])
 
 
 def _largest_flow(
     count: int, tail: IntArray, head: IntArray, c: npt.NDArray[Any]
-) -> tuple[IntArray, npt.NDArray[Any], npt.NDArray[Any], BoolArray]:
-    """Return a largest flow from producers (c < 0) to consumers (c > 0): arcs and amounts, what each node could not send,
-    and the nodes that no longer reach a consumer with room.
-    """
+) -> tuple[IntArray, npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return a largest flow from producers (c < 0) to consumers (c > 0): arcs, amounts, and what each node could not send."""
     producers, consumers = np.flatnonzero(c < 0), np.flatnonzero(c > 0)
-    supply = -sum(c[producers].tolist())
+    supply = -int(c[producers].sum())  # 64 bits hold all balances together, or they are Python integers
     hubs = with_hubs(tail, head, count) if len(tail) > max(_LARGE, _DENSE * count) else None
     inner_tail, inner_head = (tail, head) if hubs is None else (hubs.tail, hubs.head)
     source = count if hubs is None else count + len(hubs.blocks)
@@ -162,5 +202,5 @@ def _largest_flow(
     unsent[producers] = -c[producers] - sent
     if hubs is None:
         arcs = np.flatnonzero(inner)
-        return arcs, inner[arcs], unsent, ~flow.sink_side[:count]
-    return *hubs.split(inner), unsent, ~flow.sink_side[:count]
+        return arcs, inner[arcs], unsent
+    return *hubs.split(inner), unsent

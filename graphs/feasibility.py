@@ -42,8 +42,9 @@ class SparsePoint:
     values: npt.NDArray[Any]
 
     def items(self) -> Iterator[tuple[int, int]]:
-        """Yield the edges where u is positive, with its value."""
-        return zip(self.edges.tolist(), self.values.tolist(), strict=True)
+        """Yield the edges where u is positive, increasing, with its value."""
+        order = np.argsort(self.edges)
+        return zip(self.edges[order].tolist(), self.values[order].tolist(), strict=True)
 
     def dense(self, edge_count: int) -> npt.NDArray[Any]:
         """Return the point as an array with an entry for every edge."""
@@ -85,12 +86,19 @@ def _knot(network: Network, into: IntArray, out_of: IntArray) -> SparsePoint:
     Followed from node to node, either kind of edges ends in a terminal.
     """
     c, nodes = network.require_balance(), network.hidden_nodes
-    pushed = gathered(nodes, network.head[out_of[nodes]], np.maximum(-c, 0))[nodes]
-    pulled = gathered(nodes, network.tail[into[nodes]], np.maximum(c, 0))[nodes]
-    edges, place = np.unique(np.concatenate([out_of[nodes], into[nodes]]), return_inverse=True)
+    supply, demand = out_of[nodes], into[nodes]
+    pushed = gathered(nodes, network.head[supply], np.maximum(-c, 0))
+    pulled = gathered(nodes, network.tail[demand], np.maximum(c, 0))
+    # An edge may be both, and then counts once, with both amounts, among those of `supply`.
+    end = network.head[supply]
+    both = network.hidden[end] & (into[end] == supply)
     # Each sum collects every balance at most once, so 64 bits hold it wherever they hold the balances.
-    values = np.zeros(len(edges), c.dtype)
-    np.add.at(values, place, np.concatenate([pushed, pulled]))
+    forth = pushed[nodes]
+    forth[both] += pulled[end[both]]
+    begin = network.tail[demand]
+    alone = ~network.hidden[begin] | (out_of[begin] != demand)
+    edges = np.concatenate([supply, demand[alone]])
+    values = np.concatenate([forth, pulled[nodes[alone]]])
     return SparsePoint(edges[values > 0], values[values > 0])
 
 

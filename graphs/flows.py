@@ -88,9 +88,16 @@ def max_flow(
     arguments = node_count, tail, head, capacity, source, sink
     flow = None
     if _ortools is not None and len(tail):
-        largest = max(int(capacity.max()), sum(capacity[tail == source].tolist()))
+        largest = max(int(capacity.max()), _total(capacity[tail == source]))
         flow = _by_ortools(*arguments[1:]) if largest < _INT64_SAFE else _by_digits(*arguments)
     return Flow(*arguments, _by_networkx(*arguments) if flow is None else flow)
+
+
+def _total(values: npt.NDArray[Any]) -> int:
+    """Return the exact sum, which 64 bits may not hold."""
+    if values.dtype == object:
+        return int(values.sum())
+    return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 
 def _by_ortools(

@@ -185,5 +185,5 @@ class Funnels:
         closure = close(self.view, funnel, self.minimum, self.tight)
         self._closed[v] = funnel.closed
         self.minimum[v] = closure.minimum
-        self.tight[v] = closure.tight
+        self.tight[v] = closure.is_tight
         self._closures[v] = closure
