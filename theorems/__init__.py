@@ -75,6 +75,7 @@ NAMES: tuple[str, ...] = (
     "centers_four_radii_apart_merge_without_alignment",
     "relu_chord_deviation_is_a_tent",
     "chord_deviation_is_at_most_beta_to_three_halves",
+    "chord_deviation_is_bounded_for_any_spread_of_the_fixed_part",
     "chord_deviation_bounds_the_loss_barrier",
     "identity_is_optimal_with_probability_one_over_m_factorial",
     "reaching_a_direction_needs_exponential_width",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import conservation as conservation
     from . import correlations as correlations
+    from . import density_chords as density_chords
     from . import designs as designs
     from . import deviations as deviations
     from . import directions as directions
@@ -62,6 +63,7 @@ __all__ = [
     "chords",
     "conservation",
     "correlations",
+    "density_chords",
     "designs",
     "deviations",
     "directions",

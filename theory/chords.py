@@ -110,6 +110,7 @@ def arc_cosine_residual() -> sympy.Expr:
     return sympy.simplify(sympy.expand_trig(sympy.expand(doubled)))
 
 
+@cache
 def tent_integral_residual() -> sympy.Expr:
     """Return ∫ ξ² dc over a shift c, for pre-activations that differ by Δ, minus λ²(1 − λ)²Δ³/3: 0.
 
