@@ -41,8 +41,8 @@ class EnsembleFields:
     hidden: int = 1
     inputs: int = 8
     parametrization: Literal["ntk", "standard", "mean_field"] = "ntk"
-    widths: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
-    networks: int = 40
+    widths: tuple[int, ...] = (32, 45, 64, 91, 128, 181, 256, 362, 512)
+    networks: int = 200
     rate: Fraction = Fraction(1, 2)
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from .. import numerics
@@ -41,7 +42,8 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.ensemble_fields import ANALYTIC, EnsembleFields
+from ..numerics.ensemble_fields import EnsembleFields
+from ._ensembles import RESOLUTION, SMALL, TEST, TRAIN, analytic, architecture, built, ensembles, estimate
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -52,11 +54,7 @@ FAMILY = "correlations"
 IDS = ("WC09",)
 SOURCE = Source(("shemur2024",), Provenance.PAPER, "Theorem 3.1, ⇒, in operational form; proof by the certificate")
 
-RESOLUTION = (
-    0.2  # of an exponent of training curves over a factor of 32 in the width; what is told apart differs by 1/2
-)
 ROUNDING = 1e-9  # of the outputs, over the steps
-TRAIN, TEST = "exponent of F − F_lin at inputs of training", "exponent of F − F_lin at other inputs"
 KERNEL, GRADIENT = "exponent of the drift of the kernel", "exponent of the drift of √η ∇F"
 EXACT = "largest |F − F_lin| over largest |F|"
 _POWERS = {"ntk": Fraction(1), "standard": Fraction(2), "mean_field": Fraction(0)}
@@ -90,17 +88,12 @@ class Instance(EnsembleFields):
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
-    return (_analytic(instance), _correlated(instance))
-
-
-def _analytic(instance: Instance) -> Hypothesis:
-    return Hypothesis("the activation is analytic", instance.activation in ANALYTIC, f"φ = {instance.activation}")
+    return (analytic(instance), _correlated(instance))
 
 
 def _correlated(instance: Instance) -> Hypothesis:
     grows = _POWERS[instance.parametrization] > 0 and instance.has_one_input_exponent
-    how = f"parametrization = {instance.parametrization}, hidden layers = {instance.hidden}"
-    return Hypothesis("m grows with a known power of the width", grows, how)
+    return Hypothesis("m grows with a known power of the width", grows, built(instance))
 
 
 def predict(instance: Instance) -> Prediction:
@@ -120,41 +113,28 @@ def _claims(instance: Instance, power: Fraction, kernel: Callable[[Fraction], Cl
 
 def measure(instance: Instance, seed: int, device: str) -> Measurement:
     """Train all networks of every width beside their linearizations, in one batch for each width."""
-    exponents, mlps = numerics.linearization_exponents, numerics.mlps
-
-    def architecture(n: int) -> numerics.mlps.Architecture:
-        return mlps.Architecture(
-            instance.inputs,
-            n,
-            instance.hidden,
-            activation=instance.activation,
-            parametrization=instance.parametrization,
-        )
+    exponents = numerics.linearization_exponents
 
     def schedule(n: int) -> numerics.linearized_training.Schedule:
         return numerics.linearized_training.Schedule(
-            float(instance.rate) * architecture(n).rate_factor,
+            float(instance.rate) * architecture(instance, n).rate_factor,
             instance.steps,
             batch=instance.batch,
             loss=instance.loss,
             trained=instance.trained,
         )
 
-    ensemble = exponents.Ensemble(architecture, instance.widths, instance.networks)
+    ensemble = exponents.Ensemble(partial(architecture, instance), instance.widths, instance.networks)
     if instance.trained == "last":
         ratios = []
         for n in instance.widths:
             runs = exponents.sphere_runs(ensemble, n, schedule(n), seed, device=device)
             ratios.append(float(runs.deviation.abs().max() / runs.outputs.abs().max()))
-        estimate = Estimate(max(ratios), 1e-13 * instance.steps, "both trained, in floating point")
-        return Measurement({EXACT: estimate})
+        largest = Estimate(max(ratios), 1e-13 * instance.steps, "both trained, in floating point")
+        return Measurement({EXACT: largest})
     laws = exponents.deviation_laws(ensemble, schedule, seed, drifts=True, device=device)
-    estimates = {}
-    for quantity, name in ((TRAIN, "train"), (TEST, "test"), (KERNEL, "kernel"), (GRADIENT, "gradient")):
-        found = numerics.power_laws.exponent_interval(laws[name], RESOLUTION, both_fits=False)
-        estimates[quantity] = Estimate(
-            found.value, found.error, f"{len(instance.widths)} widths, bootstrap over networks"
-        )
+    named = {TRAIN: "train", TEST: "test", KERNEL: "kernel", GRADIENT: "gradient"}
+    estimates = {quantity: estimate(laws[name]) for quantity, name in named.items()}
     return Measurement(estimates, MeasurementKind.STATISTICAL, false_alarm_rate=4e-3)
 
 
@@ -163,19 +143,16 @@ def instances() -> SearchStrategy[Fields]:
 
 
 def _ensembles(choices: dict[str, list[str]]) -> SearchStrategy[Fields]:
-    from hypothesis import strategies as st
-
-    fixed = {"widths": st.just([32, 64, 128, 256, 512, 1024]), "networks": st.just(24), "steps": st.integers(5, 10)}
-    return st.fixed_dictionaries({**fixed, **{name: st.sampled_from(values) for name, values in choices.items()}})
+    return ensembles({"steps": [5, 10], **choices})
 
 
-_SMALL = {"widths": [32, 64, 128, 256, 512, 1024], "networks": 40, "steps": 10}
+_SMALL = {**SMALL, "steps": 10}
 
 VARIANTS = {
     "wide_is_linear_whatever_gamma": Variant(
         "1/n in the mean-field parametrization too",
         predict=lambda instance: _claims(instance, Fraction(1)),
-        hypotheses=lambda instance: (_analytic(instance),),
+        hypotheses=lambda instance: (analytic(instance),),
         instances=lambda: _ensembles({"parametrization": ["mean_field"]}),
         examples=({**_SMALL, "parametrization": "mean_field"},),
     ),
@@ -183,7 +160,7 @@ VARIANTS = {
         "1/n for ReLU",
         hypotheses=lambda instance: (_correlated(instance),),
         instances=lambda: _ensembles({"activation": ["relu"]}),
-        examples=({**_SMALL, "activation": "relu", "networks": 60},),
+        examples=({**_SMALL, "activation": "relu"},),
     ),
     "kernel_drifts_like_its_gradients": Variant(
         "the kernel drifts as m^−½",
