@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,7 +214,12 @@ def _solutions(equations: Sequence[Equation], unknowns: int) -> list[Flat]:
     kernel = null_space(echelon.rows) if echelon.rank else np.eye(unknowns, dtype=np.int64)
     basis = [[fraction_of(int(entry)) for entry in row] for row in kernel]
     for flat in basis:
+        common = lcm(*(entry.denominator for entry in flat))
+        entries = {i: int(entry * common) for i, entry in enumerate(flat) if entry}
         for equation in equations:
-            if sum((entry * flat[unknown] for unknown, entry in equation.items() if flat[unknown]), Fraction(0)):
-                raise Undecided(Reason.INCOMPLETE_METHOD, "a space of invariant matrices has no rational basis")
+            if sum((entry * entries[i] for i, entry in equation.items() if i in entries), 0):
+                raise Undecided(
+                    Reason.INCOMPLETE_METHOD,
+                    "a space of invariant matrices has no rational basis, or none of small numerators and denominators",
+                )
     return basis

@@ -19,13 +19,28 @@ __all__ = ["PRIME", "Echelon", "Residues", "fraction_of", "matmul_mod", "null_sp
 Residues: TypeAlias = NDArray[np.int64]
 
 _TERMS = 2048
+_HALF = 13  # bits: halves of a residue times a residue have 39, so that doubles add up 2¹⁴ of them without rounding
+_EXACT = 1 << 14
+_LARGE = 1 << 17  # products of entries from which on matrices of doubles, halved and exact, are faster than integers
 
 
 def matmul_mod(a: Residues, b: Residues) -> Residues:
     """Return the matrix product of residues."""
+    if a.ndim == b.ndim == 2 and a.size * b.shape[1] >= _LARGE:
+        return _large_product(a, b)
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), np.int64)
     for k in range(0, a.shape[-1], _TERMS):
         total = (total + a[..., k : k + _TERMS] @ b[..., k : k + _TERMS, :]) % PRIME
+    return total
+
+
+def _large_product(a: Residues, b: Residues) -> Residues:
+    total = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    for k in range(0, a.shape[1], _EXACT):
+        left, right = a[:, k : k + _EXACT], b[k : k + _EXACT].astype(np.float64)
+        high = ((left >> _HALF).astype(np.float64) @ right).astype(np.int64) % PRIME
+        low = ((left & ((1 << _HALF) - 1)).astype(np.float64) @ right).astype(np.int64)
+        total = (total + (high << _HALF) + low) % PRIME
     return total
 
 
