@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,15 @@ from scipy import stats
 from ..core import InputError
 from .realization import FloatArray
 
-__all__ = ["FALSE_ALARM_RATE", "Interval", "clopper_pearson", "kolmogorov_smirnov", "mean_interval", "mean_of_shares"]
+__all__ = [
+    "FALSE_ALARM_RATE",
+    "Interval",
+    "clopper_pearson",
+    "kolmogorov_smirnov",
+    "least_interval",
+    "mean_interval",
+    "mean_of_shares",
+]
 
 FALSE_ALARM_RATE = 1e-3
 """Declared chance that an interval misses the true value."""
@@ -54,6 +62,13 @@ def mean_of_shares(samples: FloatArray) -> Interval:
     """Return the mean of independent numbers in [0, 1], with Hoeffding's bound on its error."""
     half_width = float(np.sqrt(np.log(2 / FALSE_ALARM_RATE) / (2 * len(samples))))
     return Interval(float(np.mean(samples)), half_width)
+
+
+def least_interval(intervals: Sequence[Interval]) -> Interval:
+    """Return the minimum of what was estimated: its ends are the minima of the ends. NaN in any of them stays."""
+    ends = np.array([[i.value - i.error, i.value, i.value + i.error] for i in intervals])
+    low, value, high = (float(end) for end in ends.min(axis=0))
+    return Interval(value, max(value - low, high - value))
 
 
 def kolmogorov_smirnov(samples: FloatArray, cdf: Callable[[FloatArray], FloatArray]) -> Interval:

@@ -189,16 +189,15 @@ def exponent_verdict(law: PowerLaw, exponent: float, relation: Relation, resolut
     return "supported" if is_supported else "inconclusive"
 
 
-def exponent_interval(law: PowerLaw, resolution: float, *, both_fits: bool = True) -> Interval:
+def exponent_interval(law: PowerLaw, resolution: float) -> Interval:
     """Return the exponent with an error for `lakatos.judge`, which adds the resolution of a claim before it contradicts.
 
-    The error is the half-width, or more where that together with `resolution` would not cover the reach of both fits, so that
-    nothing is refuted that `exponent_verdict` does not refute. Without `both_fits` the reach of the fit over all widths
-    suffices, in which `band` stands for the upper half: for measurements too expensive for three widths to fit a law alone,
-    and a resolution that leaves room for small widths.
+    The error is the half-width, or more where that together with `resolution` would not cover the reach of both fits: nothing
+    is refuted that `exponent_verdict` does not refute. The upper half needs five widths or so for a reach that leaves
+    the error below the resolution, and a claim to be supported.
     """
     reach = law.reach
-    if both_fits and law.upper is not None:
+    if law.upper is not None:
         reach = max(reach, abs(law.upper.exponent - law.exponent) + law.upper.reach)
     error = max(law.half_width, reach - resolution)
     return Interval(law.exponent, math.nan if math.isnan(law.exponent) or math.isnan(reach) else error)

@@ -27,6 +27,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from .. import numerics, theory
@@ -43,7 +44,8 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.ensemble_fields import ANALYTIC, EnsembleFields
+from ..numerics.ensemble_fields import EnsembleFields
+from ._ensembles import RESOLUTION, SMALL, TEST, TRAIN, analytic, architecture, built, ensembles, estimate
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -54,9 +56,7 @@ FAMILY = "correlations"
 IDS = ("WC11",)
 SOURCE = Source(("shemur2024",), Provenance.SHARPENED, "Theorem 3.2 with the sharp order; false for r > 1")
 
-RESOLUTION = 0.2  # of an exponent over a factor of 32 in the width; the orders compared differ by 1/2 and more
-SMALL = Fraction(1, 10)  # rate times steps at the smallest width, from which on outputs move by their own size
-TRAIN, TEST = "exponent of F − F_lin at inputs of training", "exponent of F − F_lin at other inputs"
+MOST_MOVED = Fraction(1, 10)  # rate times steps at the smallest width, from which on outputs move by their own size
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,7 @@ def _model(instance: Instance) -> tuple[Hypothesis, ...]:
     if instance.model == "polynomial":
         return ()
     ntk = instance.parametrization == "ntk" and instance.hidden == 1
-    return (
-        Hypothesis("the activation is analytic", instance.activation in ANALYTIC, f"φ = {instance.activation}"),
-        Hypothesis("m = n", ntk, f"parametrization = {instance.parametrization}, hidden layers = {instance.hidden}"),
-    )
+    return (analytic(instance), Hypothesis("m = n", ntk, built(instance)))
 
 
 def _small_rate(instance: Instance) -> Hypothesis:
@@ -113,8 +110,10 @@ def _small_rate(instance: Instance) -> Hypothesis:
 
 def _no_saturation(instance: Instance) -> Hypothesis:
     size = instance.rate * instance.steps
-    met = instance.protocol == "fixed_time" or instance.model == "polynomial" or size <= SMALL
-    return Hypothesis("the displacement is small at the smallest width", met, f"η · steps = {size}, at most {SMALL}")
+    met = instance.protocol == "fixed_time" or instance.model == "polynomial" or size <= MOST_MOVED
+    return Hypothesis(
+        "the displacement is small at the smallest width", met, f"η · steps = {size}, at most {MOST_MOVED}"
+    )
 
 
 def predict(instance: Instance) -> Prediction:
@@ -141,27 +140,15 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     """Train at every width, with its rate and number of steps."""
     if instance.model == "polynomial":
         return _measured_polynomial(instance)
-    exponents, mlps = numerics.linearization_exponents, numerics.mlps
-
-    def architecture(n: int) -> numerics.mlps.Architecture:
-        return mlps.Architecture(
-            instance.inputs,
-            n,
-            instance.hidden,
-            activation=instance.activation,
-            parametrization=instance.parametrization,
-        )
+    exponents = numerics.linearization_exponents
 
     def schedule(n: int) -> numerics.linearized_training.Schedule:
-        rate = float(instance.rate) * architecture(n).rate_factor * instance.growth(n, instance.alpha)
+        rate = float(instance.rate) * architecture(instance, n).rate_factor * instance.growth(n, instance.alpha)
         return numerics.linearized_training.Schedule(rate, _steps(instance, n))
 
-    ensemble = exponents.Ensemble(architecture, instance.widths, instance.networks)
+    ensemble = exponents.Ensemble(partial(architecture, instance), instance.widths, instance.networks)
     laws = exponents.deviation_laws(ensemble, schedule, seed, device=device)
-    estimates = {}
-    for quantity, name in ((TRAIN, "train"), (TEST, "test")):
-        found = numerics.power_laws.exponent_interval(laws[name], RESOLUTION, both_fits=False)
-        estimates[quantity] = Estimate(found.value, found.error, "bootstrap over networks")
+    estimates = {quantity: estimate(laws[name]) for quantity, name in ((TRAIN, "train"), (TEST, "test"))}
     return Measurement(estimates, MeasurementKind.STATISTICAL, false_alarm_rate=2e-3)
 
 
@@ -185,7 +172,7 @@ def _measured_polynomial(instance: Instance) -> Measurement:
         )
         deviations.append(numerics.floats.floats([[Fraction(course[-1])] * 2])[0])
     law = numerics.power_laws.power_law(instance.widths, deviations)
-    found = numerics.power_laws.exponent_interval(law, RESOLUTION, both_fits=False)
+    found = numerics.power_laws.exponent_interval(law, RESOLUTION)
     return Measurement({TEST: Estimate(found.value, found.error, "descent; no randomness")})
 
 
@@ -194,29 +181,18 @@ def instances() -> SearchStrategy[Fields]:
 
 
 def _sweeps(alphas: list[str], protocols: list[str], model: str = "network") -> SearchStrategy[Fields]:
-    from hypothesis import strategies as st
-
-    return st.fixed_dictionaries(
-        {
-            "model": st.just(model),
-            "alpha": st.sampled_from(alphas),
-            "protocol": st.sampled_from(protocols),
-            "activation": st.sampled_from(["tanh", "sin"]),
-            "widths": st.just([32, 64, 128, 256, 512, 1024]),
-            "networks": st.just(60),
-            "rate": st.just("1/50"),
-        }
-    )
+    choices = {"alpha": alphas, "protocol": protocols, "activation": ["tanh", "sin"]}
+    return ensembles(choices, model=model, rate="1/50")
 
 
-_SWEEP = {"rate": "1/50", "networks": 60}
+_SWEEP = {"rate": "1/50", "networks": 300}
 
 VARIANTS = {
     "order_is_r_over_m": Variant(
         "the order is r/m, not only bounded by it",
         predict=lambda instance: _claims(instance, lambda i: i.alpha - 1, equal=True),
         instances=lambda: _sweeps(["-1/2", "-1"], ["fixed_steps"]),
-        examples=({**_SWEEP, "alpha": "-1/2"},),
+        examples=({**_SWEEP, "alpha": "-1"},),
     ),
     "rates_above_one": Variant(
         "O(r²/m) for r > 1 as well",
@@ -229,6 +205,6 @@ VARIANTS = {
         "O(r²/m) at a fixed time as well",
         predict=lambda instance: _claims(instance, lambda i: 2 * i.alpha - 1, equal=False),
         instances=lambda: _sweeps(["-1/2"], ["fixed_time"]),
-        examples=({**_SWEEP, "alpha": "-1/2", "protocol": "fixed_time"},),
+        examples=({**_SWEEP, **SMALL, "alpha": "-1/2", "protocol": "fixed_time"},),
     ),
 }

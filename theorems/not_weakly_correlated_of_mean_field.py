@@ -22,12 +22,11 @@ Ours; the definition of weak correlation is that of Shem-Ur and Oz (2024).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .. import theory
+from .. import numerics, theory
 from ..core import (
     Claim,
     Estimate,
@@ -99,15 +98,11 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
             if quantity.startswith("exponent") and f"{{{D},{d}}}" in quantity and (d >= 2 or (D == 1 and d >= 1)):
                 assert isinstance(estimate.value, float)
                 factor = 2 if D == 1 else 1
-                bounds.append((-factor * estimate.value, factor * estimate.error))
+                bounds.append(numerics.frequencies.Interval(-factor * estimate.value, factor * estimate.error))
     if not bounds:
         return found
-    # The minimum of intervals: its ends are the minima of the ends. NaN anywhere stays.
-    value = min(v for v, _ in bounds)
-    low, high = min(v - e for v, e in bounds), min(v + e for v, e in bounds)
-    is_known = all(math.isfinite(v) and math.isfinite(e) for v, e in bounds)
-    error = max(value - low, high - value) if is_known else math.nan
-    power = Estimate(value if is_known else math.nan, error, "from the exponents above")
+    least = numerics.frequencies.least_interval(bounds)
+    power = Estimate(least.value, least.error, "from the exponents above")
     return replace(found, estimates={**found.estimates, POWER: power})
 
 

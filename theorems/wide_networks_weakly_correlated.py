@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import numerics, theory
@@ -41,18 +42,19 @@ from ..core import (
     Source,
     Variant,
 )
-from ..numerics.ensemble_fields import ANALYTIC, EnsembleFields
+from ..numerics.ensemble_fields import EnsembleFields
+from ._ensembles import RESOLUTION, SMALL, analytic, architecture, built, ensembles, estimate
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from ..numerics.power_laws import PowerLaw
     from ..testing import Fields
 
 FAMILY = "correlations"
 IDS = ("WC13",)
 SOURCE = Source(("shemur2024",), Provenance.PAPER, "in operational form; orders measured, the power 2/3 is ours")
 
-RESOLUTION = 0.2  # of an exponent over a factor of 32 in the width; orders differ by 1/2
 POWER_RESOLUTION = 0.15  # of the power 2/3: 2/3 of that of the exponent of C_{0,3}, whose lack of fit is larger
 POWER = "largest μ with C_{0,d} = O(n^(−μd/2))"
 _POLYNOMIAL = ("identity", "square", "cubic")
@@ -87,15 +89,8 @@ class Instance(EnsembleFields):
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
-    return (
-        Hypothesis("the activation is analytic", instance.activation in ANALYTIC, f"φ = {instance.activation}"),
-        _ntk(instance),
-    )
-
-
-def _ntk(instance: Instance) -> Hypothesis:
-    how = f"parametrization = {instance.parametrization}"
-    return Hypothesis("NTK parametrization", instance.parametrization == "ntk", how)
+    is_ntk = instance.parametrization == "ntk"
+    return (analytic(instance), Hypothesis("NTK parametrization", is_ntk, built(instance)))
 
 
 def _quantity(D: int, d: int) -> str:
@@ -122,13 +117,7 @@ def _claims(instance: Instance, power: Fraction | None = None, third: Claim | No
 def measure(instance: Instance, seed: int, device: str) -> Measurement:
     """Correlations of all networks by Taylor mode, and the exponents of their root mean squares."""
     laws = numerics.correlation_exponents.correlation_laws(
-        lambda n: numerics.mlps.Architecture(
-            instance.inputs,
-            n,
-            instance.hidden,
-            activation=instance.activation,
-            parametrization=instance.parametrization,
-        ),
+        partial(architecture, instance),
         instance.widths,
         instance.networks,
         instance.last_order,
@@ -136,34 +125,25 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
         rate=float(instance.rate),
         device=device,
     )
-    estimates = {}
-    for (D, d), law in laws.items():
-        found = numerics.power_laws.exponent_interval(law, RESOLUTION, both_fits=False)
-        estimates[_quantity(D, d)] = Estimate(found.value, found.error, "bootstrap over networks")
+    estimates = {_quantity(D, d): estimate(law) for (D, d), law in laws.items()}
     if instance.is_generic:
-        powers = [(-2 * law.exponent / d, 2 * law.half_width / d) for (D, d), law in laws.items() if D == 0]
-        value, error = min(powers)
-        estimates[POWER] = Estimate(value, error, "the smallest of −2/d times the exponents")
+        least = numerics.frequencies.least_interval([_power(law, d) for (D, d), law in laws.items() if D == 0])
+        estimates[POWER] = Estimate(least.value, least.error, "the smallest of −2/d times the exponents")
     return Measurement(estimates, MeasurementKind.STATISTICAL, false_alarm_rate=1e-2)
 
 
+def _power(law: PowerLaw, d: int) -> numerics.frequencies.Interval:
+    """Return the largest μ that C_{0,d} allows."""
+    found = numerics.power_laws.exponent_interval(law, POWER_RESOLUTION * d / 2)
+    return numerics.frequencies.Interval(-2 * found.value / d, 2 * found.error / d)
+
+
 def instances() -> SearchStrategy[Fields]:
-    return _ensembles({"activation": ["tanh", "sin", "erf", "softplus"]})
+    return ensembles({"activation": ["tanh", "sin", "erf", "softplus"]}, order=3)
 
 
-def _ensembles(choices: dict[str, list[str]], hidden: int = 1) -> SearchStrategy[Fields]:
-    from hypothesis import strategies as st
-
-    fixed = {
-        "widths": st.just([32, 64, 128, 256, 512, 1024] if hidden == 1 else [16, 24, 32, 48, 64, 96]),
-        "networks": st.just(200),
-        "order": st.just(3),
-        "hidden": st.just(hidden),
-    }
-    return st.fixed_dictionaries({**fixed, **{name: st.sampled_from(values) for name, values in choices.items()}})
-
-
-_SMALL = {"widths": [32, 64, 128, 256, 512, 1024], "networks": 200, "order": 3}
+_SMALL = {**SMALL, "order": 3}
+_LINEAR = {**SMALL, "activation": "identity", "hidden": 2, "networks": 400, "order": 3}
 
 
 def _third(exponent: int) -> Callable[[Instance], Prediction]:
@@ -179,13 +159,13 @@ VARIANTS = {
     "every_third_correlation_is_one_over_n": Variant(
         "C_{0,3} is of order 1/n for linear activations too",
         predict=_third(-1),
-        instances=lambda: _ensembles({"activation": ["identity"]}, hidden=2),
-        examples=({"activation": "identity", "hidden": 2, "widths": [16, 24, 32, 48, 64, 96], "networks": 200},),
+        instances=lambda: ensembles({}, **_LINEAR),
+        examples=(_LINEAR,),
     ),
     "any_parametrization": Variant(
         "the same orders in the mean-field parametrization",
         hypotheses=lambda instance: hypotheses(instance)[:1],
-        instances=lambda: _ensembles({"parametrization": ["mean_field"]}),
+        instances=lambda: ensembles({"parametrization": ["mean_field"]}, order=3),
         examples=({**_SMALL, "parametrization": "mean_field"},),
     ),
 }
