@@ -102,7 +102,6 @@ class Closure:
         room = np.append(view.c[self.nodes], np.array([-self.supply[v] for v in parts.tolist()], view.c.dtype))
         np.subtract.at(room, used_head, self.amounts)
         np.add.at(room, used_tail, self.amounts)
-        room[number[self.last]] += self.minimum
         short = np.flatnonzero(room > 0)
         start = np.full(len(short), count)
         arcs = np.concatenate([head, used_tail, start]), np.concatenate([tail, used_head, short])

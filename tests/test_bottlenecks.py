@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from lakatos import Network
 from lakatos.graphs import closures, hubs
 from lakatos.graphs.bottlenecks import one_sided
 from lakatos.graphs.feasibility import Side
+from lakatos.graphs.views import View
 
 Found = dict[int, tuple[int, tuple[int, ...]]]
 
@@ -97,6 +100,38 @@ def test_large_balances_only_scale(fields: dict[str, Any], bits: int) -> None:
     for side in ("out", "in"):
         scaled = [(b.edge, b.minimum << bits, b.critical) for b in one_sided(network, side)]
         assert [(b.edge, b.minimum, b.critical) for b in one_sided(large, side)] == scaled
+
+
+@pytest.mark.parametrize("balance", [*product((-2, -1), (0, 1), (0, 1, 2), (-1, 0, 1, 2))])
+def test_critical_sets_are_those_of_every_largest_flow(balance: tuple[int, ...]) -> None:
+    """Solvers return any of them: those that leave one of two consumers short, or that pass one by which has room."""
+    edges = [["x", "p"], ["p", "a"], ["p", "b"], ["a", "v"], ["b", "v"], ["v", "y"]]
+    network = Network.from_edges(edges, balance=dict(zip("pabv", balance, strict=True)))
+    minimum, critical = by_enumeration(network, "out")[5]
+    p, a, b, v = network.hidden_nodes.tolist()
+    none = np.zeros(0, np.int64)
+    flows = 0
+    for u in product(range(-balance[0] + 1), repeat=4):
+        taken = [u[0] - u[2], u[1] - u[3], u[2] + u[3] - minimum]
+        if u[0] + u[1] != -balance[0] or any(
+            not min(c, 0) <= x <= max(c, 0) for c, x in zip(balance[1:], taken, strict=True)
+        ):
+            continue
+        if balance[3] < 0 and taken[2] != balance[3]:
+            continue
+        flows += 1
+        closure = closures.Closure(
+            View(network, False, network.require_balance()),
+            v,
+            np.array([p, a, b, v]),
+            none,
+            {},
+            minimum,
+            np.flatnonzero([0, *u]),
+            np.array([x for x in u if x]),
+        )
+        assert tuple(sorted(closure.critical_nodes.tolist())) == critical
+    assert flows > 0
 
 
 def test_a_funnel_that_others_lead_into_is_not_contracted() -> None:
