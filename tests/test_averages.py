@@ -12,11 +12,12 @@ import pytest
 
 from lakatos._checker_averages import lightning_potentials, network_potentials, sphere
 from lakatos._checker_dynamics import systems
-from lakatos._checker_groups import Action, action, elements
+from lakatos._checker_groups import Action, action, elements, times
 from lakatos._checker_lift import check_lift_group
 from lakatos._checker_orbits import check_orbit_ranks
 from lakatos._checker_polynomials import Polynomial
 from lakatos._checker_surds import Surd, sqrt
+from lakatos.core import Undecided
 from lakatos.numerics.averaged_training import (
     Moments,
     averaged_moments,
@@ -28,7 +29,7 @@ from lakatos.numerics.averaged_training import (
 from lakatos.numerics.haar import haar_orthogonal
 from lakatos.numerics.rotation_averages import pairing_average
 from lakatos.theory.exact_matrices import projection, rows
-from lakatos.theory.lift_group import lift_group
+from lakatos.theory.lift_group import fixed_matrices, lift_group
 
 ORDERS = {
     "C7": 7,
@@ -157,12 +158,31 @@ def test_lift_groups(name: str, fields: dict[str, Any], dimensions: Any, blocks:
     assert facts == group.dimensions
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "fields", "dimensions", "blocks"), golden.LIFT_SLOW, ids=str)
+@pytest.mark.parametrize(("name", "fields", "dimensions", "blocks"), golden.LIFT_LARGE, ids=str)
 def test_lift_groups_of_third_tensor_powers(name: str, fields: dict[str, Any], dimensions: Any, blocks: Any) -> None:
     group = lift_group(action(name, **fields))
     assert tuple(group.dimensions.values()) == dimensions
     assert [(b.multiplicity, b.dimension, b.factor) for b in group.blocks] == blocks
+
+
+@pytest.mark.parametrize("vector", [[1, 2, 0, 0], [17, -5, 11, 2], [101, 64, -9, 350]])
+def test_lift_groups_do_not_depend_on_the_basis(vector: list[int]) -> None:
+    """Bases of spaces of invariant matrices have numerators and denominators far beyond the prime of ranks then."""
+    square = sum(x * x for x in vector)
+    reflection = rows(
+        [[int(i == j) - Fraction(2 * x * y, square) for j, y in enumerate(vector)] for i, x in enumerate(vector)]
+    )
+    for name in ("S4", "Q8"):
+        turned = Action(tuple((times(times(reflection, g), reflection), h) for g, h in action(name).generators))
+        found, expected = lift_group(turned), lift_group(action(name))
+        assert (found.blocks, found.dimensions) == (expected.blocks, expected.dimensions)
+
+
+def test_irrational_spaces_are_named() -> None:
+    """The solutions are b (0, 1; 1, 0) + d (√5, 0; 0, 1), of which the rational ones have d = 0."""
+    root = sqrt(5)
+    with pytest.raises(Undecided, match="no rational basis"):
+        fixed_matrices([(((0, root), (1, 0)), ((0, 1), (root, 0)))], symmetric=False)
 
 
 @pytest.mark.parametrize(

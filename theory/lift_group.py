@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy.polys.domains import QQ
+from sympy.polys.matrices import DomainMatrix
 
 from .._checker_groups import Action, Square
 from .._checker_lift import LARGEST_CHECKED, SPACES, Equation, commuting, lift_equations, residue_of
+from .._checker_surds import Surd
 from ..core import Certificate, Reason, Undecided
 from .exact_matrices import Rows
-from .modular import Echelon, fraction_of, null_space
+from .modular import Echelon
 
 __all__ = ["Block", "LiftGroup", "decomposition", "fixed_matrices", "lift_group"]
 
@@ -202,7 +205,32 @@ def fixed_matrices(pairs: Sequence[tuple[Square, Square]], *, symmetric: bool) -
 
 
 def _solutions(equations: Sequence[Equation], unknowns: int) -> list[Flat]:
-    """Return a rational basis of the solutions: from modulo the prime, accepted if it solves the equations exactly."""
+    """Return a rational basis of the solutions, exact.
+
+    Rational solutions of an equation with square roots solve its parts; they are all if the rank modulo the prime says so.
+    """
+    parts = [part for equation in equations for part in _rational_parts(equation)]
+    matrix = DomainMatrix(dict(enumerate(parts)), (len(parts), unknowns), QQ)
+    kernel = matrix.nullspace(divide_last=True).rep.to_sdm()
+    basis = [[Fraction(0)] * unknowns for _ in range(kernel.shape[0])]
+    for i, row in kernel.items():
+        for unknown, entry in row.items():
+            basis[i][unknown] = Fraction(int(entry.numerator), int(entry.denominator))
+    has_roots = any(isinstance(entry, Surd) for equation in equations for entry in equation.values())
+    if has_roots and len(basis) + _rank_modulo(equations, unknowns) != unknowns:
+        raise Undecided(Reason.INCOMPLETE_METHOD, "a space of invariant matrices has no rational basis")
+    return basis
+
+
+def _rational_parts(equation: Equation) -> list[dict[int, Any]]:
+    """Return the equation without square roots, and that of their coefficients, if they are not empty."""
+    rational = {i: e.rational if isinstance(e, Surd) else Fraction(e) for i, e in equation.items()}
+    roots = {i: e.coefficient for i, e in equation.items() if isinstance(e, Surd)}
+    parts = [{i: QQ(e.numerator, e.denominator) for i, e in part.items() if e} for part in (rational, roots)]
+    return [part for part in parts if part]
+
+
+def _rank_modulo(equations: Sequence[Equation], unknowns: int) -> int:
     echelon = Echelon(unknowns)
     size = 4 * unknowns
     for first in range(0, len(equations), size):
@@ -211,15 +239,4 @@ def _solutions(equations: Sequence[Equation], unknowns: int) -> list[Flat]:
             for unknown, entry in equation.items():
                 rows[i, unknown] = residue_of(entry)
         echelon.add(rows)
-    kernel = null_space(echelon.rows) if echelon.rank else np.eye(unknowns, dtype=np.int64)
-    basis = [[fraction_of(int(entry)) for entry in row] for row in kernel]
-    for flat in basis:
-        common = lcm(*(entry.denominator for entry in flat))
-        entries = {i: int(entry * common) for i, entry in enumerate(flat) if entry}
-        for equation in equations:
-            if sum((entry * entries[i] for i, entry in equation.items() if i in entries), 0):
-                raise Undecided(
-                    Reason.INCOMPLETE_METHOD,
-                    "a space of invariant matrices has no rational basis, or none of small numerators and denominators",
-                )
-    return basis
+    return echelon.rank
