@@ -31,7 +31,7 @@ FOLDERS = {
     **{name: f"lakatos/{name}" for name in ("graphs", "theory", "numerics", "theorems")},
 }
 LARGEST = 8 << 30  # bytes of memory for one mutant; some loops without end collect what they find
-SLOWEST = 180  # seconds for one mutant; a suite that takes longer than that is taken to hang
+SLOWEST = 400  # seconds for one mutant; a suite that takes longer than that is taken to hang
 
 ENGINES = ("test_connectivity", "test_second_implementations")
 CHECKER = ("test_checker", "test_checker_results", "test_connectivity", "test_checker_fuzz")
@@ -299,7 +299,8 @@ def run(modules: list[str], results: Path, every: int) -> None:
                 continue
             began = time.monotonic()
             if outcome(tree, suite, SLOWEST) != "survived":
-                sys.exit(f"{module}: its tests fail without any change, or take longer than {SLOWEST} s")
+                sys.stderr.write(f"{module}: its tests fail without any change, or take longer than {SLOWEST} s\n")
+                continue
             limit = min(SLOWEST, 20 + 4 * (time.monotonic() - began))
             for mutant in new:
                 path.write_text(mutant.source)
