@@ -14,18 +14,19 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from ..core import InputError
 from .forward_mode import jvp, vjp
 from .linearized_training import LOSS_DERIVATIVES, LossName
+from .mlps import Mlp
+from .module_functions import ModuleFunction, Weights
 from .module_kinks import kinks, require_differentiable
+from .module_mlps import LARGEST_TAYLOR_ORDER, sequential_mlp
 from .nested_jvp import LARGEST_ORDER, line_coefficients, line_gradient_norms
 from .schedules import record_steps
+from .taylor_mode import correlations, first_order_norms, gradient_direction
 
 __all__ = ["Linearization", "Settings", "linearization"]
-
-Weights = dict[str, Tensor]
 
 LINEAR, FEATURES = 0.1, 1 / 3
 _PROBE = 4  # samples for which norms of first derivatives are computed, one reverse pass for each output
@@ -46,7 +47,8 @@ class Settings:
     train : int, optional
         Samples that are trained on, the first ones; the others are only watched.
     order : int, optional
-        Largest d of C_{0,d}; by default 3, or 1 for modules with kinks.
+        Largest d of C_{0,d}; by default 3, or 1 for modules with kinks. Up to 4 by nested forward mode, and up to 16 by
+        Taylor mode for sequences of linear layers and one smooth activation (`sequential_mlp`).
     """
 
     loss: LossName = "cross_entropy"
@@ -66,8 +68,8 @@ class Settings:
             raise InputError(f"loss={self.loss!r}: choose one of {', '.join(LOSS_DERIVATIVES)}")
         if self.batch is not None and self.batch < 1:
             raise InputError(f"batch={self.batch!r}: at least one sample is needed")
-        if self.order is not None and not 1 <= self.order <= LARGEST_ORDER:
-            raise InputError(f"order={self.order!r}: 1 to {LARGEST_ORDER} are computed by nested forward mode")
+        if self.order is not None and not 1 <= self.order <= LARGEST_TAYLOR_ORDER:
+            raise InputError(f"order={self.order!r}: 1 to {LARGEST_TAYLOR_ORDER} can be computed")
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def linearization(
     x = inputs.double().to(device)
     if not bool(torch.isfinite(x).all()):
         raise InputError("data: x holds values that are not finite")
-    model = _Model(made, x)
+    model = ModuleFunction(made, x)
     y = _targets(targets.to(device), model.outputs.shape, settings.loss)
     train = len(x) if settings.train is None else settings.train
     if not 1 <= train <= len(x):
@@ -174,8 +176,14 @@ def linearization(
             f"order={order!r}: {', '.join(found)} has kinks; automatic differentiation gives its second derivatives as 0 and "
             "misses what a step does there, so that correlations of order 2 and more would say nothing; use order 1"
         )
+    mlp = sequential_mlp(made, x.ndim)
+    if mlp is None and order > LARGEST_ORDER:
+        raise InputError(
+            f"order={order!r}: more than {LARGEST_ORDER} only for an nn.Sequential of linear layers, all trained, with "
+            f"one of Tanh, Sigmoid, Softplus, GELU or SiLU between them; use order {LARGEST_ORDER}"
+        )
     pair = _Pair(model, y, train, settings, has_prediction=not found)
-    correlations, norms = pair.at_the_start(order)
+    sizes, norms = pair.at_the_start(order, mlp)
     rows = pair.train(record_steps(settings.steps, _RECORDS), on_step)
     columns = list(zip(*rows, strict=True))
     return Linearization(
@@ -183,7 +191,7 @@ def linearization(
         len(x),
         model.outputs.shape[1],
         found,
-        correlations,
+        sizes,
         norms,
         tuple(map(int, columns[0])),
         *_four(columns[1:5]),
@@ -199,77 +207,33 @@ def _four(columns: Sequence[_Floats]) -> tuple[_Floats, _Floats, _Floats, _Float
     return first, second, third, fourth
 
 
-class _Model:
-    """A module as a function of its parameters by name; outputs have shape (N, k)."""
-
-    def __init__(self, module: nn.Module, inputs: Tensor) -> None:
-        self.module = module
-        free = {name for name, p in module.named_parameters() if p.requires_grad}
-        self.start = {name: p.detach() for name, p in module.named_parameters() if name in free}
-        self.fixed = {name: p.detach() for name, p in module.named_parameters() if name not in free}
-        self.fixed |= {name: b.detach() for name, b in module.named_buffers()}
-        self.inputs = inputs
-        self.outputs = self._tried()
-
-    def on(self, rows: Tensor) -> Callable[[Weights], Tensor]:
-        """Return θ ↦ F(θ)(x) for these samples."""
-        x = self.inputs[rows]
-
-        def function(weights: Weights) -> Tensor:
-            outputs: Tensor = functional_call(self.module, (weights, self.fixed), (x,))
-            return outputs[:, None] if outputs.ndim == 1 else outputs
-
-        return function
-
-    def _tried(self) -> Tensor:
-        rows = torch.arange(len(self.inputs), device=self.inputs.device)
-        try:
-            with torch.no_grad():
-                raw = functional_call(self.module, (self.start, self.fixed), (self.inputs,))
-        except RuntimeError as error:
-            raise InputError(
-                f"data: inputs of shape {tuple(self.inputs.shape)} do not fit the model ({_line(error)})"
-            ) from None
-        if (
-            not isinstance(raw, Tensor)
-            or raw.ndim not in (1, 2)
-            or len(raw) != len(rows)
-            or not raw.is_floating_point()
-        ):
-            got = f"{tuple(raw.shape)} of {raw.dtype}" if isinstance(raw, Tensor) else type(raw).__name__
-            raise InputError(
-                f"model: returns {got}; a tensor of real outputs (samples,) or (samples, outputs) is needed"
-            )
-        if not bool(torch.isfinite(raw).all()):
-            raise InputError("model: its outputs on the data are not finite")
-        try:
-            jvp(lambda w: vjp(self.on(rows[:2]), w)[0], (self.start,), (self.start,))
-            return self.on(rows)(self.start)
-        except (RuntimeError, NotImplementedError) as error:
-            raise InputError(
-                f"model: cannot be differentiated as a function of its parameters ({_line(error)}); operations that change "
-                "tensors in place, or leave torch, are the usual reasons"
-            ) from None
-
-
 class _Pair:
     """The network, the linear model, and the first correction of it, trained side by side."""
 
-    def __init__(self, model: _Model, targets: Tensor, train: int, settings: Settings, *, has_prediction: bool) -> None:
+    def __init__(
+        self, model: ModuleFunction, targets: Tensor, train: int, settings: Settings, *, has_prediction: bool
+    ) -> None:
         self.model, self.targets, self.train_rows, self.settings = model, targets, train, settings
         self.has_prediction = has_prediction
         self.derivative = LOSS_DERIVATIVES[settings.loss]
         self.rng = torch.Generator().manual_seed(settings.seed)
         self.everything = torch.arange(len(model.inputs), device=model.inputs.device)
 
-    def at_the_start(self, order: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def at_the_start(self, order: int, mlp: Mlp | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return the sizes of C_{0,d} and ‖C_{1,d}‖ along the gradient of the loss on what is trained on."""
         model, rate = self.model, self.settings.rate
         rows = self.everything[: self.train_rows]
         outputs, pull = vjp(model.on(rows), model.start)
-        (v,) = pull(self.derivative(outputs, self.targets[rows]) / len(rows))
-        coefficients = line_coefficients(model.on(self.everything), model.start, v, order)
-        norms = line_gradient_norms(model.on(self.everything[:_PROBE]), model.start, v, order - 1)
+        c = self.derivative(outputs, self.targets[rows]) / len(rows)
+        if mlp is not None:
+            x = model.inputs.flatten(1)
+            direction = gradient_direction(mlp, x[rows], c)
+            coefficients = list(correlations(mlp, x, direction, order).unbind(-3))
+            norms = list(first_order_norms(mlp, x[:_PROBE], direction, order - 1).unbind(-3))
+        else:
+            (v,) = pull(c)
+            coefficients = line_coefficients(model.on(self.everything), model.start, v, order)
+            norms = line_gradient_norms(model.on(self.everything[:_PROBE]), model.start, v, order - 1)
         return (
             tuple(rate**d * _rms(c) for d, c in enumerate(coefficients)),
             tuple(rate ** (d + 0.5) * _rms(n) for d, n in enumerate(norms)),
@@ -386,7 +350,3 @@ def _stepped(weights: Weights, slope: Weights, rate: float) -> Weights:
 
 def _rms(values: Tensor) -> float:
     return math.sqrt(float(values.square().mean()))
-
-
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -14,24 +14,21 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..core import InputError
 
-__all__ = ["kinks", "require_differentiable"]
+__all__ = ["kinks", "places_of", "require_differentiable"]
 
+# fmt: off
 _KINKED = frozenset(
     {
         "relu",
-        "relu_",
         "leaky_relu",
-        "leaky_relu_",
         "threshold",
         "prelu",
-        "_prelu_kernel",
+        "prelu_kernel",
         "rrelu_with_noise",
         "elu",
-        "elu_",
         "celu",
         "selu",
         "hardtanh",
-        "hardtanh_",
         "hardswish",
         "hardsigmoid",
         "softshrink",
@@ -43,16 +40,26 @@ _KINKED = frozenset(
         "clamp_max",
         "maximum",
         "minimum",
+        "fmax",
+        "fmin",
         "amax",
         "amin",
         "max",
         "min",
-        "max_pool2d_with_indices",
+        "median",
         "sort",
         "topk",
+        "max_pool2d_with_indices",
+        "max_pool3d_with_indices",
+        "adaptive_max_pool2d",
+        "adaptive_max_pool3d",
     }
 )
+# fmt: on
 """Operations whose second derivative is not everywhere there; automatic differentiation gives it as 0."""
+
+_RANDOM_INSIDE = (nn.RNNBase, nn.MultiheadAttention)
+"""Modules with a dropout of their own, which is no submodule."""
 
 
 class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -63,9 +70,9 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, function: Any, types: Any, arguments: tuple[Any, ...] = (), keywords: Mapping[str, Any] | None = None
     ) -> Any:
-        name = str(function.__name__).partition(".")[0]
+        name = str(function.__name__).partition(".")[0].strip("_")  # those in place end with an underscore
         if name in _KINKED:
-            self.found[f"{name.rstrip('_')} ({self.places[-1]})" if self.places else name] = None
+            self.found[f"{name} ({self.places[-1]})" if self.places else name] = None
         return function(*arguments, **(keywords or {}))
 
 
@@ -73,13 +80,14 @@ def kinks(module: nn.Module, inputs: Tensor) -> tuple[str, ...]:
     """Return the operations with kinks that the module runs on `inputs`, with the submodules that run them."""
     places: list[str] = []
     recorder = _Recorder(places)
-    with torch.no_grad(), _places_of(module, places), recorder:
+    with torch.no_grad(), places_of(module, places), recorder:
         module(inputs)
     return tuple(recorder.found)
 
 
 @contextmanager
-def _places_of(module: nn.Module, places: list[str]) -> Iterator[None]:
+def places_of(module: nn.Module, places: list[str]) -> Iterator[None]:
+    """Keep in `places` the paths of the submodules that run, the innermost last; after an error, those it happened in."""
     handles = []
     for name, part in module.named_modules():
         handles.append(part.register_forward_pre_hook(lambda part, given, name=name: places.append(name or "model")))
@@ -116,5 +124,6 @@ def require_differentiable(module: nn.Module) -> None:
                 f"{name}: BatchNorm in training mode makes outputs depend on the other samples of a batch; return "
                 "model.eval(), or use another normalization"
             )
-        if isinstance(part, _DropoutNd) and part.training and part.p > 0:
+        inside = part.dropout if isinstance(part, _RANDOM_INSIDE) else part.p if isinstance(part, _DropoutNd) else 0
+        if part.training and inside > 0:
             raise InputError(f"{name}: dropout in training mode is random; return model.eval(), or set p=0")

@@ -20,6 +20,7 @@ from lakatos.numerics.linearization import Settings, linearization
 from lakatos.numerics.linearized_training import Schedule, runs_beside_linearization
 from lakatos.numerics.mlps import Architecture, Mlp
 from lakatos.numerics.module_kinks import kinks
+from lakatos.numerics.module_mlps import sequential_mlp
 from lakatos.numerics.schedules import record_steps
 
 SCHEMA = json.loads((Path(lakatos.__file__).parent / "schemas" / "linearize-1.json").read_text(encoding="utf-8"))
@@ -87,6 +88,39 @@ def several() -> nn.Module:
     return Several()
 
 
+class Wrapper(nn.Module):
+    """Another module inside, so that nothing can be said from its type."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = self.inner(x)
+        return made
+
+
+class Normalizing(nn.Module):
+    """Writes a mean of what it is given into a buffer, as batch normalizations do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean.mul_(0.9).add_(x.mean(0))
+        return x - self.mean
+
+
+def in_place_inside() -> nn.Module:
+    inner = nn.Sequential(nn.Linear(3, 4), Normalizing())
+    return nn.Sequential(Wrapper(inner), nn.Tanh(), nn.Linear(4, 2))
+
+
+def gated() -> nn.Module:
+    return nn.Sequential(nn.Linear(3, 4), Wrapper(nn.ELU()), nn.Linear(4, 2))
+
+
 def images() -> nn.Module:
     return nn.Sequential(nn.Linear(3, 4), nn.Unflatten(1, (2, 2)))
 
@@ -128,6 +162,75 @@ def test_runs_equal_those_of_networks_and_correlations_those_of_taylor_mode() ->
     np.testing.assert_allclose(found.norms, norms.square().mean((1, 2)).sqrt(), rtol=1e-8)
 
 
+LAYERS: dict[str, Any] = {
+    "tanh": nn.Tanh,
+    "sigmoid": nn.Sigmoid,
+    "softplus": nn.Softplus,
+    "gelu": nn.GELU,
+    "silu": nn.SiLU,
+}
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("name", LAYERS)
+def test_taylor_mode_of_sequences_agrees_with_nested_forward_mode(name: str, bias: bool) -> None:
+    torch.manual_seed(1)
+    inner = nn.Sequential(nn.Linear(3, 5, bias=bias), LAYERS[name](), nn.Linear(5, 4, bias=bias), LAYERS[name]())
+    module = nn.Sequential(nn.Flatten(), nn.Identity(), inner, nn.Linear(4, 2, bias=bias)).double()
+    x, y = data()
+    mlp = sequential_mlp(module)
+    assert mlp is not None
+    assert mlp.activation == name
+    torch.testing.assert_close(mlps.forward(mlp, x).outputs, module(x))
+    settings = Settings(rate=0.3, steps=1, order=4)
+    found, nested = (linearization(m, x, y, settings) for m in (module, Wrapper(module)))
+    np.testing.assert_allclose(found.correlations, nested.correlations, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(found.norms, nested.norms, rtol=1e-9, atol=1e-14)
+
+
+def test_high_orders_sum_to_the_step() -> None:
+    """Along the gradient, Σ (−1)^d C_{0,d} is what a step does, up to terms of higher order."""
+    torch.manual_seed(3)
+    module = nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 1)).double()
+    x, y = torch.tensor([[0.3, -0.7, 1.1]], dtype=torch.float64), torch.tensor([[2.0]], dtype=torch.float64)
+    errors = []
+    mlp = sequential_mlp(module)
+    assert mlp is not None
+    direction = taylor_mode.gradient_direction(mlp, x, mlps.forward(mlp, x).outputs - y)
+    stepped = [p - 0.05 * v for p, v in zip(mlp.parameters, direction.dense(True), strict=True)]
+    after = mlps.forward(mlp.with_parameters(stepped), x).outputs
+    for order in (3, 6, 9):
+        found = linearization(module, x, y, Settings(loss="squared", rate=0.05, steps=1, order=order))
+        values = taylor_mode.correlations(mlp, x, direction, order, rate=0.05)[:, 0, 0]
+        np.testing.assert_allclose(found.correlations, values.abs(), rtol=1e-12)
+        errors.append(abs(float(sum((-1) ** d * c for d, c in enumerate(values)) - after)))
+    assert errors[2] < errors[1] / 100 < errors[0] / 10_000
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        nn.Linear(3, 2),
+        nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4), nn.Sigmoid(), nn.Linear(4, 2)),
+        nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)),
+        nn.Sequential(nn.Linear(3, 4), nn.GELU("tanh"), nn.Linear(4, 2)),
+        nn.Sequential(nn.Linear(3, 4), nn.Softplus(2.0), nn.Linear(4, 2)),
+        nn.Sequential(nn.Linear(3, 4, bias=False), nn.Tanh(), nn.Linear(4, 2)),
+        nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2).requires_grad_(False)),
+        nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2), nn.Tanh()),
+        nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2), nn.Flatten(0)),
+        Wrapper(smooth()),
+    ],
+)
+def test_other_modules_are_no_sequences(module: nn.Module) -> None:
+    assert sequential_mlp(module) is None
+    assert sequential_mlp(smooth(), 3) is None
+    x, y = data()
+    if module(x.float()).shape == (6, 2) and not any(isinstance(part, nn.ReLU) for part in module.modules()):
+        with pytest.raises(InputError, match=r"order=5: more than 4 only for an nn\.Sequential"):
+            linearization(module, x, y, Settings(order=5, steps=1))
+
+
 def test_prediction_is_right_to_first_order_in_the_deviation() -> None:
     """Halving the rate at a fixed number of steps halves the relative error of the prediction, at least."""
     x, y = data()
@@ -167,6 +270,7 @@ def test_kinks_are_found_where_they_are() -> None:
     [
         (tied, r"2\.weight: is the same parameter as 0\.weight"),
         (in_place, "model: cannot be differentiated"),
+        (in_place_inside, r"0\.inner\.1: cannot be differentiated"),
         (several, "model: returns tuple"),
         (images, r"model: returns \(6, 2, 2\)"),
         (normalized, "1: BatchNorm in training mode"),
@@ -216,7 +320,7 @@ def test_one_output_and_batches() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"rate": 0.0}, {"rate": float("nan")}, {"steps": 0}, {"batch": 0}, {"order": 5}, {"loss": "hinge"}]
+    "fields", [{"rate": 0.0}, {"rate": float("nan")}, {"steps": 0}, {"batch": 0}, {"order": 17}, {"loss": "hinge"}]
 )
 def test_bad_settings(fields: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(fields))}="):
@@ -283,7 +387,7 @@ def test_checkpoints(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     ("arguments", "message"),
     [
         (["--rate", "1e9", "--steps", "50", "--loss", "squared"], "is not finite after step"),
-        (["--order", "7"], "order=7"),
+        (["--order", "17"], "order=17"),
         (["--loss", "hinge"], "loss='hinge'"),
         (["--picture", "out.gif"], "out.gif"),
         (["--picture", "nowhere/out.svg"], "does not exist"),
@@ -296,6 +400,31 @@ def test_bad_input(arguments: list[str], message: str, file: Path, capsys: pytes
     assert main(["linearize", f"{MODULE}:smooth", "--data", str(file), *arguments]) == 2
     streams = capsys.readouterr()
     assert message in streams.err
+    assert not streams.out
+
+
+@pytest.mark.parametrize(
+    ("factory", "arguments", "message"),
+    [
+        ("several", [], "model: returns tuple"),
+        ("images", [], "model: returns (6, 2, 2)"),
+        ("tied", [], "2.weight: is the same parameter as 0.weight"),
+        ("in_place", [], "model: cannot be differentiated"),
+        ("in_place_inside", [], "0.inner.1: cannot be differentiated"),
+        ("normalized", [], "1: BatchNorm in training mode"),
+        ("dropped", [], "1: dropout in training mode"),
+        ("smooth", ["--loss", "squared", "--rate", "1e99", "--steps", "9"], "of the network is not finite after step"),
+        ("kinked", ["--order", "2"], "relu (1) has kinks"),
+        ("gated", ["--order", "3"], "elu (1.inner) has kinks"),
+        ("gated", ["--order", "17"], "order=17: 1 to 16"),
+    ],
+)
+def test_bad_models(
+    factory: str, arguments: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["linearize", f"{MODULE}:{factory}", "--data", str(file), *arguments]) == 2
+    streams = capsys.readouterr()
+    assert message in " ".join(streams.err.split())
     assert not streams.out
 
 

@@ -30,7 +30,9 @@ def command(
     batch: Annotated[int | None, typer.Option(help="Samples of a step, drawn anew; all if left out.")] = None,
     train: Annotated[int | None, typer.Option(help="Train on this many samples, the first; watch them all.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the batches, and what the factory draws.")] = 0,
-    order: Annotated[int | None, typer.Option(help="Largest d of C_{0,d}: 1 to 4; by default 3.")] = None,
+    order: Annotated[
+        int | None, typer.Option(help="Largest d of C_{0,d}: to 4, to 16 for plain MLPs; by default 3.")
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:N.")] = "cpu",
     picture: Annotated[Path | None, typer.Option(help="Write curves (.svg, .png or .pdf).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
