@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from ..core import InputError
+from ..core import InputError, Reason, Undecided
 from .frequencies import Interval, mean_interval
 from .realization import EPS, FloatArray
 
@@ -18,8 +19,10 @@ __all__ = [
     "ACTIVATIONS",
     "deviation",
     "deviation_on_points",
+    "deviation_order",
     "gaussian_mean_square",
     "interval_mean_square",
+    "network_deviations",
     "sampled_mean_square",
     "unaligned_bound",
 ]
@@ -33,6 +36,10 @@ ACTIVATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = MappingProxyType
         "leaky_relu": lambda z: np.where(z > 0, z, 0.1 * z),
         "identity": lambda z: z,
         "gelu": lambda z: z * ndtr(z),
+        "tanh": np.tanh,
+        "softplus": lambda z: np.logaddexp(0.0, z),
+        "sin": np.sin,
+        "square": np.square,
     }
 )
 """Activations by name."""
@@ -51,6 +58,29 @@ def deviation_on_points(
     """Return the mean of ‖ξ‖² over `points` (N, k), for layers with rows x₀ and x₁ (m, k)."""
     xi = deviation(points @ x0.T, points @ x1.T, weight, activation)
     return float((xi**2).sum(1).mean())
+
+
+def deviation_order(
+    c: FloatArray, t0: FloatArray, t1: FloatArray, weight: float, activation: str
+) -> tuple[float, float]:
+    """Return the order in h → 0 of the root mean square deviation for pre-activations c + h t₀ and c + h t₁, and its error.
+
+    Slopes between h = 2⁻⁷, 2⁻⁸ and 2⁻⁹ are off by O(h); one step of Richardson's extrapolation.
+
+    Raises
+    ------
+    Undecided
+        If nothing deviates.
+    """
+    sizes = []
+    for h in (2.0**-7, 2.0**-8, 2.0**-9):
+        xi = deviation(c + h * t0, c + h * t1, weight, activation)
+        sizes.append(float(np.linalg.norm(xi)))
+    if min(sizes) == 0:
+        raise Undecided(Reason.PRECISION, "nothing deviates for small shifts, so that there is no order to measure")
+    slopes = [math.log2(a / b) for a, b in pairwise(sizes)]
+    rounding = 64 * EPS * float(np.linalg.norm(np.abs(c) + 1)) / min(sizes)
+    return 2 * slopes[1] - slopes[0], abs(slopes[1] - slopes[0]) + rounding
 
 
 def gaussian_mean_square(x0: FloatArray, x1: FloatArray, weight: float) -> tuple[float, float]:
@@ -97,6 +127,30 @@ def interval_mean_square(
     c = knots[:-1, None] + widths[:, None] * (nodes + 1) / 2
     xi = deviation(c + t0, c + t1, weight, activation)
     return float(((xi**2) @ node_weights * widths).sum() / (2 * (high - low)))
+
+
+def network_deviations(
+    first: Sequence[FloatArray], second: Sequence[FloatArray], data: FloatArray, weight: float, activation: str
+) -> list[tuple[FloatArray, float]]:
+    """Return by how much what a network at λ = `weight` passes on is off the chord of its two ends, behind every layer.
+
+    Networks without biases, with weights (outputs, inputs) and data (N, inputs); the last layer has no activation. The second
+    number is a bound on the rounding of the norm.
+    """
+    eta = ACTIVATIONS[activation]
+    runs = [list(first), list(second), [(1 - weight) * a + weight * b for a, b in zip(first, second, strict=True)]]
+    h = [data, data, data]
+    size = float(np.linalg.norm(data))
+    found = []
+    for depth in range(len(first)):
+        h = [x @ W[depth].T for x, W in zip(h, runs, strict=True)]
+        size *= max(float(np.linalg.norm(W[depth])) for W in runs[:2])
+        if depth + 1 < len(first):
+            h = [eta(z) for z in h]
+            size = size**2 if activation == "square" else size
+        xi = h[2] - ((1 - weight) * h[0] + weight * h[1])
+        found.append((xi, 16 * (depth + 1) * max(W[depth].shape[1] for W in runs) * EPS * size * 2 ** (depth + 1)))
+    return found
 
 
 def sampled_mean_square(x0: FloatArray, x1: FloatArray, weight: float, *, samples: int, seed: int) -> Interval:

@@ -9,7 +9,7 @@ Statement
 ---------
 For one neuron with end weights of lengths s₀, s₁ at an angle θ: E ξ² = (2/π)(p² G(u) + q² G(θ − u)), where p = (1 − λ)s₀, q
 = λs₁, tan u = q sin θ/(p + q cos θ), G(u) = u/2 − sin(2u)/4. Hence sup_λ (E‖ξ(λ)‖²)^{1/2} ≤ β^{3/2}/√(3π) ‖F‖, and
-1/√(3π) is sharp for β → 0.
+1/√(3π) is sharp for β → 0. Weights with this β are a convex set: it holds on the whole segment.
 
 Proof idea
 ----------
@@ -138,7 +138,11 @@ def predict(instance: Instance) -> Prediction:
 def _claims(instance: Instance, bound: float) -> Prediction:
     first, second = instance.ends
     scale = float(sum(square(row) for row in (*first, *second)))
-    claims = [Claim("largest root mean square", Relation.AT_MOST, bound, RESOLUTION * (1 + bound))]
+    beta = math.sqrt(instance.beta_square)
+    claims = [
+        Claim("largest root mean square", Relation.AT_MOST, bound, RESOLUTION * (1 + bound)),
+        Claim("largest β on the segment", Relation.AT_MOST, beta, RESOLUTION * (1 + beta)),
+    ]
     if instance.inputs == "gaussian" and instance.activation == "relu":
         for weight in WEIGHTS:
             value = sum(theory.chords.mean_square(a, b, weight) for a, b in zip(first, second, strict=True))
@@ -154,7 +158,16 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     error = max(error for _, error in found)
     # sqrt(x + e) − sqrt(x) ≤ min(√e, e/2√x)
     root = min(math.sqrt(error), error / (2 * math.sqrt(largest))) if largest else math.sqrt(error)
-    estimates = {"largest root mean square": Estimate(math.sqrt(largest), root, "largest of 7 weights")}
+    fixed, shifts = floats(instance.fixed), (floats(instance.first), floats(instance.second))
+    betas = [
+        np.linalg.norm((1 - float(w)) * shifts[0] + float(w) * shifts[1], axis=1) / np.linalg.norm(fixed, axis=1)
+        for w in (0, *WEIGHTS, 1)
+    ]
+    beta = float(np.max(betas))
+    estimates = {
+        "largest root mean square": Estimate(math.sqrt(largest), root, "largest of 7 weights"),
+        "largest β on the segment": Estimate(beta, 1e-14 * (1 + beta), "largest of 9 weights"),
+    }
     if instance.inputs == "gaussian" and instance.activation == "relu":
         for weight, (value, e) in zip(WEIGHTS, found, strict=True):
             estimates[f"mean square at {weight}"] = Estimate(value, e, "Gauss quadrature over the angle")

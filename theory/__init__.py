@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from . import chords as chords
     from . import conservation as conservation
     from . import correlations as correlations
+    from . import deep_chords as deep_chords
     from . import density_chords as density_chords
     from . import designs as designs
     from . import deviations as deviations
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from . import realization as realization
     from . import separation as separation
     from . import sign_flow as sign_flow
+    from . import smooth_chords as smooth_chords
     from . import steps as steps
     from . import steps_of_polynomials as steps_of_polynomials
     from . import tensor_norms as tensor_norms
@@ -63,6 +65,7 @@ __all__ = [
     "chords",
     "conservation",
     "correlations",
+    "deep_chords",
     "density_chords",
     "designs",
     "deviations",
@@ -101,6 +104,7 @@ __all__ = [
     "realization",
     "separation",
     "sign_flow",
+    "smooth_chords",
     "steps",
     "steps_of_polynomials",
     "tensor_norms",

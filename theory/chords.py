@@ -120,9 +120,11 @@ def tent_integral_residual() -> sympy.Expr:
     0
     """
     y, difference = sympy.symbols("y Delta", positive=True)
-    rising = sympy.integrate(lam**2 * y**2, (y, 0, (1 - lam) * difference))
-    falling = sympy.integrate((1 - lam) ** 2 * (difference - y) ** 2, (y, (1 - lam) * difference, difference))
-    return sympy.simplify(rising + falling - lam**2 * (1 - lam) ** 2 * difference**3 / 3)
+    peak = (1 - lam) * difference
+    rising = sympy.Poly(lam**2 * y**2, y).integrate()
+    falling = sympy.Poly((1 - lam) ** 2 * (difference - y) ** 2, y).integrate()
+    total = rising.eval(peak) - rising.eval(0) + falling.eval(difference) - falling.eval(peak)
+    return sympy.expand(total - lam**2 * (1 - lam) ** 2 * difference**3 / 3)
 
 
 def orthogonal_family() -> sympy.Expr:
