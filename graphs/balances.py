@@ -14,19 +14,23 @@ from ..core import InputError
 from ..exact import exact
 from .names import as_name, index_of_names, some
 from .square_sums import square_sums
+from .stretches import Stretch
 
 __all__ = ["Weights", "as_integers", "balance_of_weights", "read_balance", "volume_of_weights"]
 
-Weights: TypeAlias = "Sequence[Fraction] | npt.NDArray[np.float64]"
+Weights: TypeAlias = "Sequence[Fraction] | npt.NDArray[np.floating[Any]]"
 
 _Ints = npt.NDArray[np.int64]
 _Bools = npt.NDArray[np.bool_]
 
 
-def balance_of_weights(tail: _Ints, head: _Ints, hidden: _Bools, weights: Weights) -> tuple[npt.NDArray[Any], int]:
+def balance_of_weights(
+    tail: _Ints, head: _Ints, hidden: _Bools, weights: Weights, parts: Sequence[Stretch] | None = None
+) -> tuple[npt.NDArray[Any], int]:
     """Return the exact balance c = Bθ² as integers and their common denominator, a square that clears all squares θ².
 
-    Shapes: `tail`, `head`, `weights` (m,), `hidden` (n,); the result (n,), 0 on terminals.
+    Shapes: `tail`, `head`, `weights` (m,), `hidden` (n,); the result (n,), 0 on terminals. `parts` are the `stretches` of the
+    edges if known.
 
     Examples
     --------
@@ -35,19 +39,19 @@ def balance_of_weights(tail: _Ints, head: _Ints, hidden: _Bools, weights: Weight
     >>> c.tolist(), denominator
     ([0, -15, 0], 4)
     """
-    return _sums_of_squares(tail, head, hidden, weights, sign=-1)
+    return _sums_of_squares(tail, head, hidden, weights, parts, sign=-1)
 
 
 def volume_of_weights(tail: _Ints, head: _Ints, hidden: _Bools, weights: Weights) -> npt.NDArray[Any]:
     """Return Σ θ² over all edges at each hidden node, over the denominator that `balance_of_weights` returns."""
-    return _sums_of_squares(tail, head, hidden, weights, sign=1)[0]
+    return _sums_of_squares(tail, head, hidden, weights, None, sign=1)[0]
 
 
 def _sums_of_squares(
-    tail: _Ints, head: _Ints, hidden: _Bools, weights: Weights, sign: int
+    tail: _Ints, head: _Ints, hidden: _Bools, weights: Weights, parts: Sequence[Stretch] | None, *, sign: int
 ) -> tuple[npt.NDArray[Any], int]:
     if isinstance(weights, np.ndarray):
-        sums, bits = square_sums(tail, head, weights, len(hidden), sign=sign)
+        sums, bits = square_sums(tail, head, weights, len(hidden), parts, sign=sign)
         scale = 2**bits
     else:
         ratios = [w.as_integer_ratio() for w in weights]

@@ -20,13 +20,13 @@ from ..exact import exact
 from .adjacency import Adjacency, topological_order_of
 from .balances import Weights, balance_of_weights, read_balance
 from .names import NumberNames, as_name, index_of_names, some
+from .stretches import Stretch, degrees, first_edges, stretches
 
 __all__ = ["BoolArray", "IntArray", "Network", "as_name", "balance_of_weights"]
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-_CHUNK = 1 << 16  # edges at a time where all of their numbers would take new memory
 _MOST_NODES = 1 << 31  # node numbers that searches in sparse matrices can hold
 
 
@@ -200,9 +200,10 @@ class Network:
         n = len(names)
         if n == 0:
             raise InputError("edges=[]: the network has no nodes")
-        has_out, has_in = np.bincount(tail, minlength=n) > 0, np.bincount(head, minlength=n) > 0
-        sources = np.flatnonzero(has_out & ~has_in) if inputs is None else inputs
-        sinks = np.flatnonzero(has_in & ~has_out) if outputs is None else outputs
+        parts = stretches(tail, head)
+        out, into = degrees(tail, head, parts, n)
+        sources = np.flatnonzero((out > 0) & (into == 0)) if inputs is None else inputs
+        sinks = np.flatnonzero((into > 0) & (out == 0)) if outputs is None else outputs
         hidden = np.ones(n, bool)
         for field, terminals in (("inputs", sources), ("outputs", sinks)):
             node, times = np.unique(terminals, return_counts=True)
@@ -217,11 +218,14 @@ class Network:
                 raise InputError("balance: given beside weights, which already define it; leave one of them out")
             if isinstance(weights, np.ndarray):
                 rounding = float(np.finfo(weights.dtype).eps) / 2
+            numerators, denominator = balance_of_weights(tail, head, hidden, weights, parts)
+            if isinstance(weights, np.ndarray):
                 weights = weights.astype(np.float64, copy=False)
-            numerators, denominator = balance_of_weights(tail, head, hidden, weights)
         elif balance is not None:
             numerators, denominator = read_balance(balance, names, hidden)
-        return cls(names, tail, head, hidden, sources, sinks, numerators, denominator, weights, rounding)
+        network = cls(names, tail, head, hidden, sources, sinks, numerators, denominator, weights, rounding)
+        network.__dict__.update(stretches=parts, _degrees=(out, into))  # they need not be found twice
+        return network
 
     def with_balance(self, balance: Mapping[Any, Any] | npt.NDArray[np.integer[Any]]) -> Network:
         """Return the same graph with this balance (and without weights)."""
@@ -249,14 +253,23 @@ class Network:
         return tuple(self.names[v] for v in self.hidden_nodes)
 
     @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Where the edges come in dense blocks."""
+        return stretches(self.tail, self.head)
+
+    @property
     def out_degree(self) -> IntArray:
         """Number of outgoing edges of each node, with multiplicity."""
-        return np.bincount(self.tail, minlength=self.node_count)
+        return self._degrees[0]
 
-    @cached_property
+    @property
     def in_degree(self) -> IntArray:
         """Number of incoming edges of each node, with multiplicity."""
-        return np.bincount(self.head, minlength=self.node_count)
+        return self._degrees[1]
+
+    @cached_property
+    def _degrees(self) -> tuple[IntArray, IntArray]:
+        return degrees(self.tail, self.head, self.stretches, self.node_count)
 
     @property
     def has_zero_weight(self) -> bool:
@@ -265,15 +278,19 @@ class Network:
             return bool((self.weights == 0).any())
         return self.weights is not None and not all(self.weights)
 
-    @cached_property
+    @property
     def first_out_edge(self) -> IntArray:
         """The first edge that leaves each node, -1 without one: its only one if the out-degree is 1."""
-        return _first_at(self.tail, self.node_count)
+        return self._first_edges[0]
 
-    @cached_property
+    @property
     def first_in_edge(self) -> IntArray:
         """The first edge that enters each node, -1 without one."""
-        return _first_at(self.head, self.node_count)
+        return self._first_edges[1]
+
+    @cached_property
+    def _first_edges(self) -> tuple[IntArray, IntArray]:
+        return first_edges(self.tail, self.head, self.stretches, self.node_count)
 
     @cached_property
     def outgoing(self) -> Adjacency:
@@ -335,15 +352,6 @@ class Network:
 
     def __repr__(self) -> str:
         return f"Network(nodes={self.node_count}, edges={self.edge_count}, hidden={len(self.hidden_nodes)})"
-
-
-def _first_at(ends: IntArray, node_count: int) -> IntArray:
-    first = np.full(node_count, -1)
-    # Of several values for one place the last is kept, so the edges are taken backwards.
-    for stop in range(len(ends), 0, -_CHUNK):
-        start = max(0, stop - _CHUNK)
-        first[ends[start:stop][::-1]] = np.arange(stop - 1, start - 1, -1)
-    return first
 
 
 def _weights(edges: Sequence[Sequence[Any]]) -> Weights | None:

@@ -43,16 +43,16 @@ def test_volumes_add_what_balances_subtract(rows: list[tuple[int, int, float]]) 
 def test_dense_blocks_and_many_chunks(dtype: type, shuffled: bool) -> None:
     """Runs of equal tails are summed up first, others one by one; both against the sums of limbs."""
     rng = np.random.default_rng(0)
-    tail, head = np.repeat(np.arange(150), 200), np.tile(np.arange(150, 350), 150)
+    tail, head = np.repeat(np.arange(200), 200), np.tile(np.arange(200, 400), 200)
     if shuffled:
         order = rng.permutation(len(tail))
         tail, head = tail[order], head[order]
     w = rng.normal(size=len(tail)).astype(dtype).astype(np.float64)
     assert len(w) > module._CHUNK
-    sums, bits = square_sums(tail, head, w, 350)
+    sums, bits = square_sums(tail, head, w, 400)
     limbs, same = limb_count(w)
     assert bits == same
-    assert sums.tolist() == signed_square_sums(tail, head, w, 350, limbs, bits)
+    assert sums.tolist() == signed_square_sums(tail, head, w, 400, limbs, bits)
 
 
 def test_many_squares_at_one_node_leave_room_on_the_grid() -> None:
