@@ -155,23 +155,37 @@ def _swaps_on_a_line() -> SearchStrategy[Fields]:
     return st.builds(_on_a_line, pairs, pairs, st.just([1, 0]))
 
 
+def _cycles_on_a_line() -> SearchStrategy[Fields]:
+    """Three neurons that change places in a circle: both assignments agree for transpositions, and products of them."""
+    from hypothesis import strategies as st
+
+    triples = st.lists(st.integers(-3, 3), min_size=3, max_size=3)
+    return st.builds(_on_a_line, triples, triples, st.sampled_from([[1, 2, 0], [2, 0, 1]]))
+
+
 VARIANTS = {
     "twice_the_first_cost": Variant(
         "2C_ij − C_ii − C_jj for the swap of i and j",
         predict=_twice_the_first,
+        instances=_swaps_on_a_line,
         examples=(_on_a_line([0, 1], [0, 3], [1, 0]),),
     ),
     "norms_instead_of_squares": Variant(
         "norms are added in place of squared norms",
         predict=_norms_instead_of_squares,
+        instances=_swaps_on_a_line,
         examples=(_on_a_line([0, 1], [0, 3], [1, 0]),),
     ),
     "transposed": Variant(
-        "row = feature, column = neuron", predict=_transposed, examples=(_on_a_line([0, 1, 2], [0, 0, 1], [1, 2, 0]),)
+        "row = feature, column = neuron",
+        predict=_transposed,
+        instances=_cycles_on_a_line,
+        examples=(_on_a_line([0, 1, 2], [0, 0, 1], [1, 2, 0]),),
     ),
     "additive_over_any_product": Variant(
         "a cycle costs what its transpositions cost one after the other",
         predict=_swaps_one_after_the_other,
+        instances=_cycles_on_a_line,
         examples=(_on_a_line([0, 1, 2], [0, 1, 2], [1, 2, 0]),),
     ),
     "never_negative": Variant(
