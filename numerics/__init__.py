@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from . import rotation_averages as rotation_averages
     from . import schedules as schedules
     from . import separation as separation
+    from . import simulated_training as simulated_training
     from . import series_residuals as series_residuals
     from . import stochastic_descent as stochastic_descent
     from . import subspaces as subspaces
@@ -163,6 +164,7 @@ __all__ = [
     "rotation_averages",
     "schedules",
     "separation",
+    "simulated_training",
     "series_residuals",
     "stochastic_descent",
     "subspaces",

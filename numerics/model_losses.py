@@ -72,7 +72,7 @@ def _squared(
         x, y = z
         if not maps:
             return 0.5 * ((network(theta, x) - y) ** 2).sum()
-        return torch.stack([0.5 * ((network(theta, g @ x) - h @ y) ** 2).sum() for g, h in maps]).mean()
+        return torch.stack([0.5 * ((network(theta, x @ g.T) - y @ h.T) ** 2).sum() for g, h in maps]).mean()
 
     def sampler(count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
         return _normal((count, *shape), generator), _normal((count, *outputs), generator)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from .._checker_architectures import Malformed
+from .._checker_averages import NETWORKS
 from .._checker_dynamics import group_action
 from .._checker_groups import Action
 from ..core import InputError
@@ -101,3 +102,13 @@ class ModelFields:
         """The fields as plain data."""
         own = {f.name: value for f in fields(ModelFields) if (value := getattr(self, f.name)) is not None}
         return own if self.group is None else own | {"group": self.group.plain}
+
+    @property
+    def is_averaged_exactly(self) -> bool:
+        """Whether there is a group, and an exact average over it."""
+        return self.group is not None and (self.architecture in NETWORKS or self.architecture == "lightning")
+
+    @property
+    def without_uncounted_group(self) -> ModelFields:
+        """The model, without its group if there is no exact average over it."""
+        return self if self.is_averaged_exactly else replace(self, group=None)

@@ -48,7 +48,7 @@ def command(
         ),
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Train a linear net and show how far its laws drift.")
+        bool, typer.Option("--simulate", help="Train the architecture on random data and show how far its laws drift.")
     ] = False,
     picture: Annotated[
         Path | None, typer.Option(help="Write the drifts as an SVG picture; implies --simulate.")
@@ -64,8 +64,8 @@ def command(
     """Count and list the independent functions of the weights that gradient flow conserves on every data set.
 
     With `--group` also those that it conserves if the data are symmetric: if the squared loss is averaged over the group.
-    Counts of architectures and network files are exact and certified from both sides; PyTorch modules are counted in
-    floating point.
+    Counts of architectures and network files are exact and certified from both sides; PyTorch modules, and averages of other
+    architectures than linear, power and lightning, are counted in floating point.
 
     Example: `lakatos laws linear:1,2,5 --group S5 --simulate`
 
@@ -162,7 +162,8 @@ def _print(network: str, answer: LawsAnswer, curves: list[DriftCurve]) -> None:
     if curves:
         table = Table("training", "laws", "drift at the end", "", title=f"drift along the flow, {escape(network)}")
         for curve in curves:
-            table.add_row(curve.training, curve.laws, f"{curve.drifts[-1]:.1e}", _bars(curve.drifts))
+            laws = "no law: |theta|^2" if curve.laws == "none" else curve.laws
+            table.add_row(curve.training, laws, f"{curve.drifts[-1]:.1e}", _bars(curve.drifts))
         console.print(table)
 
 

@@ -22,6 +22,9 @@ __all__ = ["LawsAnswer", "laws_of", "model_of"]
 
 _SPECIFICATION = re.compile(r"([a-z-]+):([0-9]+(?:,[0-9]+)*)(\+b|\+output)?")
 _LOSSES = {"squared": "squared", "cross-entropy": "logits"}
+_INPUTS_AT = {"lightning": 0, "residual": 0, "attention": 1, "rope": 1}
+"""Where the sizes of an architecture have the number of coordinates of an input, if not at the end."""
+
 _MOST_PATHS = 50_000
 _SEARCHED = 30
 """Up to so many parameters laws of degree two are searched where the known ones do not settle the count."""
@@ -142,6 +145,11 @@ def laws_of(
         module = read_module(source, checkpoint=checkpoint)
         return numeric_laws(module, source, loss, group, natural_labels, input_shape, seed)
     model, names, extra = model_of(source, loss=loss, group=group, natural_labels=natural_labels)
+    if model.group is not None and not model.is_averaged_exactly:
+        from .laws_numeric import averaged_laws
+
+        plain = _exact(replace(model, group=None), names, extra, loss, None, degree, seed)
+        return averaged_laws(plain, model, group, seed)
     return _exact(model, names, extra, loss, group, degree, seed)
 
 
@@ -173,7 +181,7 @@ def model_of(
         loss="squared" if architecture == "softmax-layer" else _LOSSES[loss],
     )
     if group is not None:
-        inputs = sizes[0] if architecture == "lightning" else sizes[-1]
+        inputs = sizes[_INPUTS_AT.get(architecture, -1)]
         model = replace(model, group=read_group(group, inputs, natural_labels))
     return model, None, []
 

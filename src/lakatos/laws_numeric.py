@@ -1,8 +1,9 @@
-"""Counting the laws of a PyTorch module in floating point."""
+"""Counting laws in floating point: those of a PyTorch module, and those of averages that are not exact."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,11 +11,15 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
+from ._checker_groups import elements
 from .core import InputError, Undecided
 from .laws import LawsAnswer, read_group
 from .numerics.law_scout import Scout, lie_scout
+from .numerics.model_losses import LARGEST, scouted
+from .numerics.simulated_training import is_simulated, shapes_of
+from .theory.model_fields import ModelFields
 
-__all__ = ["numeric_laws"]
+__all__ = ["averaged_laws", "numeric_laws"]
 
 _MOST_PARAMETERS = 400
 
@@ -71,6 +76,53 @@ def numeric_laws(
     )
 
 
+def averaged_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed: int) -> LawsAnswer:
+    """Return the answer for a model whose averages over a group are not exact: `plain` and a count in floating point.
+
+    Raises
+    ------
+    InputError
+        If the group is infinite or does not fit, or the model is too large or not known to be counted so.
+    Undecided
+        If a rank is not clear.
+    """
+    assert model.group is not None
+    if not is_simulated(model.architecture):
+        raise InputError(
+            f"architecture={model.architecture!r}: averages over groups are known for linear, power, lightning, relu, "
+            "attention, rope, swiglu, residual and gated-experts"
+        )
+    assert model.architecture is not None
+    if plain.parameters > LARGEST:
+        raise InputError(
+            f"group={group!r}: averages of {model.architecture} models are counted in floating point, for at most {LARGEST} "
+            f"parameters, not {plain.parameters}"
+        )
+    _, shape, outputs = shapes_of(model.architecture, model.sizes, bias=model.bias)
+    act = model.group.action(outputs[-1])
+    if act.lie:
+        raise InputError(f"group={group!r}: is infinite; {model.architecture} models are averaged over finite groups")
+    if (act.inputs, act.labels) != (shape[-1], outputs[-1]):
+        raise InputError(
+            f"group={group!r}: acts on inputs and labels of dimensions {act.inputs} and {act.labels}, but the model has "
+            f"{shape[-1]} and {outputs[-1]}"
+        )
+    pairs = [(_tensor(x).numpy(), _tensor(y).numpy()) for x, y in elements(act)]
+    scout = scouted(model.architecture, model.sizes, bias=model.bias, elements=pairs, seed=seed)
+    assert scout is not None
+    return replace(
+        plain,
+        group=group,
+        laws=scout.laws,
+        at_least=scout.laws,
+        exact=False,
+        certified=False,
+        certificate=None,
+        how="laws of all data: certified; under the symmetry: rank of brackets of averaged gradients at random weights, "
+        f"gap {scout.gap:.0e}",
+    )
+
+
 def _network(module: nn.Module, shapes: dict[str, tuple[int, ...]]) -> Callable[[Tensor, Tensor], Tensor]:
     def network(theta: Tensor, x: Tensor) -> Tensor:
         values, first = {}, 0
@@ -119,8 +171,6 @@ def _scout(
 def _maps(
     group: str, shape: tuple[int, ...], outputs: tuple[int, ...], natural_labels: bool
 ) -> list[tuple[Tensor, Tensor]]:
-    from ._checker_groups import elements
-
     if len(shape) != 1 or len(outputs) != 1:
         raise InputError(
             f"group={group!r}: acts on inputs and outputs that are vectors, not {list(shape)} and {list(outputs)}"

@@ -15,11 +15,15 @@ __all__ = ["drift_svg"]
 _WIDTH, _HEIGHT = 760, 400
 _LEFT, _RIGHT, _MARGIN = 80, 200, 60
 _COLORS = {"averaged": "#0072b2", "plain": "#d55e00", "log cosh": "#009e73"}
+_QUANTITIES = {"classical": "classical laws", "new": "new laws", "none": "no law"}
 _FLOOR = 1e-17  # what is exactly zero is drawn at the bottom
 
 
 def drift_svg(curves: Sequence[DriftCurve], title: str) -> str:
-    """Return a picture of the curves, time to the right and the logarithm of the drift upwards; new laws are dashed."""
+    """Return a picture of the curves, time to the right and the logarithm of the drift upwards.
+
+    New laws are dashed, what is no law is dotted.
+    """
     latest = max(curve.times[-1] for curve in curves)
     top = math.ceil(math.log10(max(max(curve.drifts) for curve in curves) or 1.0))
     bottom = math.floor(math.log10(_FLOOR))
@@ -49,13 +53,13 @@ def drift_svg(curves: Sequence[DriftCurve], title: str) -> str:
     for i, curve in enumerate(curves):
         color = _COLORS[curve.training]
         style = f'fill="none" stroke="{color}" stroke-width="2"'
-        style += ' stroke-dasharray="6 3"' if curve.laws == "new" else ""
+        style += {"new": ' stroke-dasharray="6 3"', "none": ' stroke-dasharray="1 4"'}.get(curve.laws, "")
         # Without the start, where every drift is zero by definition.
         places = list(zip(curve.times, curve.drifts, strict=True))[1:]
         parts.append(f'<polyline points="{" ".join(f"{x(t):.1f},{y(d):.1f}" for t, d in places)}" {style}/>')
         height = _MARGIN + 20 * i
         parts.append(f'<path d="M {_WIDTH - _RIGHT + 12} {height - 4} h 24" {style}/>')
-        label = escape(f"{curve.training}, {curve.laws} laws")
+        label = escape(f"{curve.training}, {_QUANTITIES[curve.laws]}")
         parts.append(f'<text x="{_WIDTH - _RIGHT + 42}" y="{height}">{label}</text>')
     parts.append(f'<text x="{center:.0f}" y="{_HEIGHT - 16}" text-anchor="middle">time</text>')
     body = "\n".join(parts)
