@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lakatos import Network, connectivity
+from lakatos.graphs import detours, surroundings
 from lakatos.graphs.adjacency import Adjacency, reachable, spanning_arcs
 from lakatos.graphs.checking import check_connectivity
 from lakatos.graphs.checking_bypasses import Arcs, Bypasses
 from lakatos.graphs.connectivity import Connectivity
 from lakatos.graphs.detours import Detours
 from lakatos.graphs.feasibility import Witness, feasible_point
+from lakatos.graphs.flows import Flow
 from lakatos.graphs.merged import Merged
 from lakatos.graphs.residual import Residual
 from lakatos.graphs.surroundings import Surroundings
@@ -184,6 +187,55 @@ def test_a_search_stops_at_what_has_a_way_around() -> None:
     found = surroundings.around(e, 0)
     assert [network.names[v] for v in found.nodes] == ["v"]
     assert connectivity(network).minima == {e: 3}
+
+
+def largest_flows(*arguments: Any) -> list[Flow]:
+    """Return all of them, by enumeration; the arguments are those of `max_flow`."""
+    count, tail, head, capacity, source, sink = arguments
+    flows = []
+    for amounts in product(*(range(int(c) + 1) for c in capacity)):
+        flow = Flow(*arguments, np.array(amounts, capacity.dtype))
+        arrives = np.bincount(head, amounts, count) - np.bincount(tail, amounts, count)
+        if not np.delete(arrives, [source, sink]).any():
+            flows.append(flow)
+    return [flow for flow in flows if flow.value == max(other.value for other in flows)]
+
+
+@pytest.mark.parametrize("whole_graph", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_answers_are_those_of_every_largest_flow(
+    monkeypatch: pytest.MonkeyPatch, whole_graph: bool, reverse: bool
+) -> None:
+    """The last edge vanishes at a regular point. A flow that takes p→s back, p→q forth and x→q back leaves s with a way out
+    by q→s and then p→q, both back: the latter is positive only since that flow.
+    """
+    edges = [["x", "p"], ["x", "q"], ["p", "s"], ["q", "s"], ["p", "q"], ["s", "y"]]
+    balance = {"p": 0, "q": 0, "s": 1}
+    inputs, outputs = ["x"], ["y"]
+    if reverse:
+        edges, balance = [[b, a] for a, b in edges], {v: -c for v, c in balance.items()}
+        inputs, outputs = outputs, inputs
+    network = Network.from_edges(edges, inputs=inputs, outputs=outputs, balance=balance)
+    choices, used = 1, set()
+    if whole_graph:
+        monkeypatch.setattr(Surroundings, "side_of", lambda self, e: None)
+    turn = 0
+    while turn < choices:
+
+        def solve(*arguments: Any, turn: int = turn) -> Flow:
+            nonlocal choices
+            flows = largest_flows(*arguments)
+            choices = max(choices, len(flows))
+            used.add(turn % len(flows))
+            return flows[turn % len(flows)]
+
+        monkeypatch.setattr(surroundings, "max_flow", solve)
+        monkeypatch.setattr(detours, "max_flow", solve)
+        settled = Residual(network, np.array([1, 1, 1, 1, 0, 1])).settle(regular=True)
+        assert [(s.edge, s.minimum, s.regular_frozen) for s in settled if s.edge == 5] == [(5, 0, False)]
+        turn += 1
+    assert choices >= 3
+    assert used == set(range(choices))
 
 
 @pytest.mark.slow
