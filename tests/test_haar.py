@@ -128,6 +128,7 @@ def signed_permutations(n: int) -> Action:
 
 def test_degrees_of_designs() -> None:
     assert [design_degree(cyclic_moments(n), 2, special=True) for n in range(2, 9)] == [1, 2, 3, 4, 5, 6, 7]
+    assert [design_degree(cyclic_moments(5), 2, special=True, highest=t) for t in (3, 4, 5)] == [3, 4, 4]
     assert design_degree(trace_moments(action("octahedral")), 3, special=True) == 3
     assert design_degree(trace_moments(action("icosahedral")), 3, special=True) == 5
     assert [design_degree(trace_moments(signed_permutations(n)), n, special=False) for n in (2, 3, 4)] == [3, 3, 3]
