@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from .activations import Activation
 
-__all__ = ["Growth", "growth"]
+__all__ = ["Growth", "factorial_suprema", "growth"]
 
 _ORDER = 26
 _REACH = 8.0  # times 1/scale: the grid
@@ -46,3 +47,18 @@ def growth(activation: Activation, *, device: str = "cpu") -> Growth:
     r = {k: math.sqrt(suprema[k] / suprema[k - 2]) for k in range(3, _ORDER + 1)}
     e = [(k * r[k] - (k - 2) * r[k - 2]) / 2 for k in range(_ORDER - 3, _ORDER + 1)]
     return Growth(e[-1], 3 * (max(e) - min(e)), tuple(r.values()))
+
+
+def factorial_suprema(order: int) -> tuple[float, ...]:
+    """Return sup |φ^(k)|/(k+1)!, k = 1 … order, over a grid, of φ(z) = ∫ e^−t (cos t²z + sin t²z) dt over t ≥ 0.
+
+    φ is smooth and bounded, and |φ^(k)(0)| = ∫ e^−t t^2k dt = (2k)!. Gauss and Laguerre's rule, exact at 0.
+    """
+    t, weights = np.polynomial.laguerre.laggauss(order + 1)
+    z = np.linspace(-1.0, 1.0, 201)
+    angles = np.outer(z, t**2)
+    found = []
+    for k in range(1, order + 1):
+        turned = np.cos(angles + k * np.pi / 2) + np.sin(angles + k * np.pi / 2)
+        found.append(float(np.abs(turned @ (weights * t ** (2 * k))).max()) / math.factorial(k + 1))
+    return tuple(found)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch.func import grad, vmap
 
 from lakatos.core import InputError, Relation
-from lakatos.numerics.activation_growth import growth
+from lakatos.numerics.activation_growth import factorial_suprema, growth
 from lakatos.numerics.activations import ACTIVATIONS, Activation
 from lakatos.numerics.one_hidden import (
     SCALINGS,
@@ -73,6 +73,14 @@ def test_kinks_and_bad_names() -> None:
 
 
 # R_14 and R of the catalogue: the first is slow, the extrapolation is not.
+def test_derivatives_of_a_smooth_function_that_is_not_analytic() -> None:
+    suprema = factorial_suprema(12)
+    for k, value in enumerate(suprema, start=1):
+        at_zero = math.factorial(2 * k) / math.factorial(k + 1)  # and |cos + sin| is at most the root of 2
+        assert at_zero * (1 - 1e-9) <= value <= math.sqrt(2) * at_zero * (1 + 1e-9)
+    assert suprema[0] == pytest.approx(1, rel=0.42)
+
+
 @pytest.mark.parametrize(("name", "rate"), [("tanh", 2 / math.pi), ("sigmoid", 1 / math.pi), ("lorentzian", 1.0)])
 def test_growth_of_derivatives(name: str, rate: float) -> None:
     for scale in (1.0, 3.0):

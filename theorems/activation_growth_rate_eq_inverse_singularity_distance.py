@@ -8,7 +8,8 @@ Statement
 ---------
 R = limsup_k (sup_z |φ^(k)(z)|/k!)^(1/k) = 1/dist(ℝ, singularities of φ), which is 0 for entire φ. R < 1 implies the condition
 sup_k sup_z |φ^(k)(z)|/(k+1)! < ∞, and that implies R ≤ 1. R is b times as large for z ↦ φ(bz): the condition, unlike the
-finiteness of R, depends on the scale of z.
+finiteness of R, depends on the scale of z. Smoothness is not enough: φ(z) = ∫ e^−t (cos t²z + sin t²z) dt over t ≥ 0 is
+bounded and has |φ^(k)(0)| = (2k)!, so that sup |φ^(k)|/(k+1)! is 1, 5·10³, 2·10⁹ for k = 1, 5, 9, and so on.
 
 Proof idea
 ----------
@@ -52,6 +53,8 @@ IDS = ("WC14",)
 SOURCE = Source(("shemur2024",), Provenance.SHARPENED, "the condition is the paper's; the rate is ours")
 
 RESOLUTION = 0.02
+FACTORIAL = "factorial"
+_FACTORIAL_ORDER = 12
 RATE, CONDITION, FALLING = "R", "sup |φ^(k)|/(k+1)! is bounded", "ratios of successive suprema fall"
 
 
@@ -62,7 +65,7 @@ class Instance:
     Parameters
     ----------
     activation : str
-        A name; polynomials, whose derivatives are not bounded, are left out.
+        A name; polynomials, whose derivatives are not bounded, are left out. ``factorial`` is the function above.
     scale : number
         b ≠ 0.
     """
@@ -73,13 +76,19 @@ class Instance:
     def __post_init__(self) -> None:
         if self.activation in ("polynomial", "identity"):
             raise InputError(f"activation={self.activation!r}: unbounded, and R = 0; choose another one")
-        require_activation(self.activation, ())
+        if self.activation != FACTORIAL:
+            require_activation(self.activation, ())
+        elif self.scale != 1:
+            raise InputError(f"scale={self.scale!s}: 1 is needed for {FACTORIAL!r}")
         if not 0 < abs(self.scale) <= 16:
             raise InputError(f"scale={self.scale!s}: a number other than 0, of size at most 16, is needed")
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
     name = instance.activation
+    if name == FACTORIAL:
+        how = "the Taylor series at 0 has the coefficients ±(2k)!/k!, and converges nowhere else"
+        return (Hypothesis("φ is analytic on the real line", False, how),)
     how = f"{name} has a kink" if name in KINKED else f"{name}: derivatives of order 1 and more are bounded in a strip"
     return (Hypothesis("φ is analytic on the real line", name not in KINKED, how),)
 
@@ -102,6 +111,8 @@ def _prediction(instance: Instance, change: Callable[[float], float], scale: Fra
 
 def measure(instance: Instance, seed: int, device: str) -> Measurement:
     """Suprema over a grid, of derivatives by recurrences, up to order 30; ratios of every second, extrapolated in 1/k."""
+    if instance.activation == FACTORIAL:
+        return _factorial()
     activation = numerics.activations.Activation(instance.activation, scale=float(instance.scale))
     growth = numerics.activation_growth.growth(activation, device=device)
     is_entire = instance.activation in ENTIRE
@@ -119,6 +130,15 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     return Measurement(estimates)
 
 
+def _factorial() -> Measurement:
+    """Suprema over (k + 1)!, which grow faster and faster."""
+    suprema = numerics.activation_growth.factorial_suprema(_FACTORIAL_ORDER)
+    ratios = [high / low for low, high in pairwise(suprema)]
+    grows = ratios[0] > 1 and all(high > low for low, high in pairwise(ratios))
+    how = ", ".join(f"{suprema[k - 1]:.3g}" for k in (1, 5, 9)) + " for k = 1, 5, 9"
+    return Measurement({CONDITION: Estimate(False, 0.0, how)} if grows else {})
+
+
 def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
@@ -129,6 +149,12 @@ def instances() -> SearchStrategy[Fields]:
 # False variants.
 
 
+def _factorial_or_entire() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries({"activation": st.sampled_from(["sin", "gaussian", FACTORIAL])})
+
+
 def _not_inverted(instance: Instance) -> Prediction:
     """The distance in place of its inverse."""
     if instance.activation in ENTIRE:
@@ -136,7 +162,21 @@ def _not_inverted(instance: Instance) -> Prediction:
     return _prediction(instance, lambda rate: 1 / rate, instance.scale)
 
 
+def _smooth(instance: Instance) -> Prediction:
+    """The condition, for every smooth and bounded activation."""
+    if instance.activation != FACTORIAL:
+        return predict(instance)
+    return Prediction((Claim(CONDITION, Relation.EQUAL, True),))
+
+
 VARIANTS = {
+    "smoothness_suffices": Variant(
+        "every smooth and bounded activation meets the condition",
+        predict=_smooth,
+        hypotheses=lambda instance: (),
+        instances=_factorial_or_entire,
+        examples=({"activation": FACTORIAL},),
+    ),
     "condition_does_not_depend_on_scale": Variant(
         "R is the same for z ↦ φ(bz), and so is the condition",
         predict=lambda instance: _prediction(instance, lambda rate: rate, Fraction(1)),

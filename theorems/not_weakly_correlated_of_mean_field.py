@@ -9,7 +9,8 @@ Statement
 C_{D,d} is n^((γ−½)(D+d−1)) times what it is at γ = ½. In the mean field, γ = 1: C_{0,odd} and C_{1,d} are of order 1,
 C_{0,even} of order n^−½, and for D ≥ 2 ‖C_{D,d}‖ of order n^(D/2−1), with logarithms. m-weak correlation needs C_{0,d} =
 O(1/m) for d ≥ 2 and C_{D,d} = O(1/√m) for D, d ≥ 1; what C_{0,d} and C_{1,d} allow is m = n^(2−2γ), by C_{1,1} and C_{0,3}.
-So at γ = 1 no m → ∞ will do, and training at a fixed scale of the output learns features.
+So at γ = 1 no m → ∞ will do, and training at a fixed scale of the output learns features: after a fixed number of steps
+F − F_lin at the inputs of training is of order 1, and of order n^−(2−2γ) for smaller γ (measured).
 
 Proof idea
 ----------
@@ -40,6 +41,7 @@ from ..core import (
     Variant,
 )
 from ..theory.width_fields import WidthFields
+from ._ensembles import RESOLUTION, TRAIN, estimate
 from ._width_exponents import claims, measured, requirements
 
 if TYPE_CHECKING:
@@ -57,13 +59,22 @@ SOURCE = Source(("shemur2024",), Provenance.OURS, "the definition of weak correl
 POWER = "p in m = n^p"
 POWER_RESOLUTION = 0.2  # twice that of an exponent: 1/√m is what is compared with C_{1,d}
 _NEEDED = ((0, 3), (1, 1))
+TRAINED = ("tanh", "erf", "sin", "sigmoid", "softplus", "gelu", "silu")
 
 
 @dataclass(frozen=True)
 class Instance(WidthFields):
-    """A random hidden layer with output n^−γ; `orders` has to contain (0, 3) and (1, 1)."""
+    """A random hidden layer with output n^−γ; `orders` has to contain (0, 3) and (1, 1).
+
+    Parameters
+    ----------
+    steps : int
+        Of full-batch training with squared loss on four inputs |x|² = d0 = 8 and rate n^(2γ−1)/2, whose distance from the
+        linearization is measured at all widths as well; 0 for none.
+    """
 
     gamma: Fraction = Fraction(1)
+    steps: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,6 +82,11 @@ class Instance(WidthFields):
             raise InputError(f"orders={self.orders!r}: {missing!r} bound m, and have to be among them")
         if self.is_standard:
             raise InputError(f"parametrization={self.parametrization!r}: the statement is for 'output' with a gamma")
+        if self.steps < 0 or (self.steps and (self.activation not in TRAINED or self.kernel != 1)):
+            raise InputError(
+                f"steps={self.steps!r}, activation={self.activation!r}, kernel={self.kernel!s}: training is for kernel 1 and "
+                f"one of {', '.join(TRAINED)}"
+            )
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
@@ -86,24 +102,42 @@ def _prediction(instance: Instance, exponent: Callable[[int, int], Exponent]) ->
     powers = {(D, d): exponent(D, d) for D, d in instance.orders if D < 2 and not instance.vanishes(D, d)}
     largest = theory.width_exponents.largest_weak_order(powers)
     found = claims(instance, exponent)
-    return Prediction(found if largest is None else (*found, Claim(POWER, Relation.EQUAL, largest, POWER_RESOLUTION)))
+    if largest is not None:
+        found = (*found, Claim(POWER, Relation.EQUAL, largest, POWER_RESOLUTION))
+        if instance.steps:
+            found = (*found, Claim(TRAIN, Relation.EQUAL, -largest, RESOLUTION))
+    return Prediction(found)
 
 
 def measure(instance: Instance, seed: int, device: str) -> Measurement:
-    """Exponents of networks drawn at this γ, and the largest p that those with D ≤ 1 allow."""
+    """Exponents of networks drawn at this γ, the largest p that those with D ≤ 1 allow, and that of training."""
     found = measured(instance, seed, device)
+    if instance.steps:
+        found = replace(found, estimates={**found.estimates, TRAIN: _trained(instance, seed, device)})
     bounds = []
-    for quantity, estimate in found.estimates.items():
+    for quantity, one in found.estimates.items():
         for D, d in instance.orders:
             if quantity.startswith("exponent") and f"{{{D},{d}}}" in quantity and (d >= 2 or (D == 1 and d >= 1)):
-                assert isinstance(estimate.value, float)
+                assert isinstance(one.value, float)
                 factor = 2 if D == 1 else 1
-                bounds.append(numerics.frequencies.Interval(-factor * estimate.value, factor * estimate.error))
+                bounds.append(numerics.frequencies.Interval(-factor * one.value, factor * one.error))
     if not bounds:
         return found
     least = numerics.frequencies.least_interval(bounds)
     power = Estimate(least.value, least.error, "from the exponents above")
     return replace(found, estimates={**found.estimates, POWER: power})
+
+
+def _trained(instance: Instance, seed: int, device: str) -> Estimate:
+    def architecture(n: int) -> numerics.mlps.Architecture:
+        return numerics.mlps.Architecture(8, n, activation=instance.activation, gamma=float(instance.gamma))
+
+    def schedule(n: int) -> numerics.linearized_training.Schedule:
+        return numerics.linearized_training.Schedule(architecture(n).rate_factor / 2, instance.steps)
+
+    exponents = numerics.linearization_exponents
+    ensemble = exponents.Ensemble(architecture, instance.widths, instance.networks)
+    return estimate(exponents.deviation_laws(ensemble, schedule, seed, device=device)["train"])
 
 
 def instances() -> SearchStrategy[Fields]:
@@ -115,6 +149,12 @@ def instances() -> SearchStrategy[Fields]:
         return {**phi, "gamma": gamma, "orders": [[0, 3], [1, 1]], "widths": _WIDTHS}
 
     return st.builds(layer, activations(["tanh", "erf", "sin"], polynomials=False), st.sampled_from(["1", "3/4"]))
+
+
+def _trainings() -> SearchStrategy[Fields]:
+    from hypothesis import strategies as st
+
+    return st.builds(lambda phi: {**_TRAINING, "activation": phi}, st.sampled_from(["tanh", "erf", "sin"]))
 
 
 _WIDTHS = [32, 64, 128, 256, 512, 1024]
@@ -140,7 +180,23 @@ def _counts_all_indices(instance: Instance) -> Prediction:
 
 _MEAN_FIELD = {"activation": "tanh", "orders": [[0, 2], [0, 3], [1, 1]], "widths": _WIDTHS}
 
+_TRAINING = {
+    "activation": "tanh",
+    "orders": [[0, 3], [1, 1]],
+    "widths": [32, 45, 64, 91, 128, 181, 256, 362, 512],
+    "networks": 200,
+    "steps": 20,
+}
+
 VARIANTS = {
+    "deviation_falls_with_the_width": Variant(
+        "whatever γ, training approaches its linearization like 1/n",
+        predict=lambda instance: Prediction(
+            (*predict(instance).claims[:-1], Claim(TRAIN, Relation.AT_MOST, -1, RESOLUTION))
+        ),
+        instances=lambda: _trainings(),
+        examples=(_TRAINING,),
+    ),
     "wide_is_weakly_correlated": Variant(
         "a wide layer is n-weakly correlated whatever γ", predict=_whatever_the_output, examples=(_MEAN_FIELD,)
     ),
