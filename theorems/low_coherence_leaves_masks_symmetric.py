@@ -132,6 +132,18 @@ def _layers(*, has_fixed: bool) -> SearchStrategy[Fields]:
     return permuted_layers(is_spread=True).flatmap(scaled)
 
 
+def _nearly_equal_pairs() -> SearchStrategy[Fields]:
+    """Two neurons on the real line with scales close to 1."""
+    from hypothesis import strategies as st
+
+    scale, feature = st.sampled_from([1, "9/10", "11/10"]), st.integers(-2, 2)
+    return st.builds(
+        lambda D, A: {**_HALVES, "D": [[d] for d in D], "A": [[a] for a in A], "mu": 1},
+        st.lists(scale, min_size=2, max_size=2),
+        st.lists(feature, min_size=2, max_size=2),
+    )
+
+
 # S = 1/4 and 25/16 are both 21/32 away from μ = 29/32; the feature 1 is dearer in the first neuron.
 _HALVES = {"A": [[0], [1]], "permutation": [1, 0], "U": [[1]], "F": [[0], [0]], "D": [["1/2"], ["5/4"]], "mu": "29/32"}
 
@@ -152,6 +164,7 @@ VARIANTS = {
     "second_order_only": Variant(
         "2η²/(μ(μ − η)) Σ ‖a_i‖²",
         predict=lambda instance: _claims(instance, lambda eta, mu: 2 * eta**2 / (mu * (mu - eta))),
+        instances=_nearly_equal_pairs,
         examples=({**_HALVES, "D": [["9/10"], ["11/10"]], "mu": "101/100"},),
     ),
 }
