@@ -30,6 +30,7 @@ HOMES: Mapping[str, str] = {
     "linear_law_drift": "training_sweeps",
     "penalized_training": "penalty_sweeps",
     "cyclic_direction": "symmetry_sweeps",
+    "symmetrized_network": "symmetry_sweeps",
     "attention_range": "symmetry_sweeps",
     "coherence_barriers": "identifiability_sweeps",
     "subspace_barriers": "identifiability_sweeps",

@@ -16,8 +16,17 @@ from .ranges import range_drift, range_tolerance
 from .registry import Experiment, Row
 from .rotated_lightning import fresh_descent, rotated_field
 from .rotation_averages import pairing_average
+from .simulated_training import augmented, network_field
 
-__all__ = ["EXPERIMENTS", "CyclicSettings", "RotationSettings", "attention_range", "cyclic_direction"]
+__all__ = [
+    "EXPERIMENTS",
+    "CyclicSettings",
+    "NetworkSettings",
+    "RotationSettings",
+    "attention_range",
+    "cyclic_direction",
+    "symmetrized_network",
+]
 
 MethodName: TypeAlias = Literal["gd", "heavy_ball", "ab2", "rk4", "midpoint", "adam"]
 
@@ -84,6 +93,75 @@ def cyclic_direction(settings: CyclicSettings, seed: int) -> Row:
         "drift": range_drift(before.reshape(-1, 1), after.reshape(-1, 1)),
         "norm_ratio": float(np.linalg.norm(after) / np.linalg.norm(before)),
     }
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """A network with one hidden layer on three inputs, trained on normal data that cyclic shifts leave invariant, or not.
+
+    Parameters
+    ----------
+    activation : str
+        ``relu``, ``tanh`` or ``linear``.
+    average : str
+        ``exact`` over the three shifts of the inputs, or ``none``.
+    loss : str
+        ``squared`` or ``log cosh``.
+    method : str
+        Of `lakatos.numerics.integrators`.
+    step, time : float
+        time/step steps are made.
+    width, samples : int
+        Hidden units and data.
+    """
+
+    activation: Literal["relu", "tanh", "linear"] = "relu"
+    average: Literal["exact", "none"] = "exact"
+    loss: Literal["squared", "log cosh"] = "squared"
+    method: MethodName = "gd"
+    step: float = 0.05
+    time: float = 2.0
+    width: int = 1
+    samples: int = 20
+
+    def __post_init__(self) -> None:
+        _require_steps(self.step, self.time)
+        if self.width < 1 or self.samples < 1:
+            raise InputError(f"width={self.width!r}: at least one unit and one of samples={self.samples!r} are needed")
+
+
+def symmetrized_network(settings: NetworkSettings, seed: int) -> Row:
+    """Return how far the balances of the units have moved, and by what angle the rows of W₂, less their means, have turned.
+
+    The first is small for relu and linear units, however the data are averaged; the second for linear units and the squared
+    loss on averaged data alone: there the symmetry brings a law that ReLU networks do not have.
+
+    Examples
+    --------
+    >>> row = symmetrized_network(NetworkSettings(activation="linear"), 0)
+    >>> row["turn"] < 1e-14 < row["balance_drift"]
+    True
+    """
+    generator = np.random.default_rng(seed)
+    x, y = generator.standard_normal((settings.samples, 3)), generator.standard_normal((settings.samples, 1))
+    start = 0.6 * generator.standard_normal(4 * settings.width)
+    if settings.average == "exact":
+        x, y = augmented(x, y, [(np.roll(np.eye(3), k, axis=0), np.eye(1)) for k in range(3)])
+    field = network_field(settings.activation, (1, settings.width, 3), x, y, loss=settings.loss)
+    end = _run(settings.method, field, start, settings)
+    moved = _unit_balances(end, settings.width) - _unit_balances(start, settings.width)
+    before, after = (theta[settings.width :].reshape(-1, 3) for theta in (start, end))
+    before, after = (w - w.mean(axis=1, keepdims=True) for w in (before, after))
+    return {
+        "training": f"{settings.activation}, {settings.loss}, {settings.average}",
+        "balance_drift": float(np.abs(moved).max()),
+        "turn": max(range_drift(p[:, None], q[:, None]) for p, q in zip(before, after, strict=True)),
+    }
+
+
+def _unit_balances(theta: Vector, width: int) -> Vector:
+    out, into = theta[:width], theta[width:].reshape(width, 3)
+    return np.asarray(out**2 - (into**2).sum(axis=1), np.float64)
 
 
 @dataclass(frozen=True)
@@ -170,7 +248,9 @@ def _lightning(settings: RotationSettings, x: Vector, y: Vector, generator: np.r
     return lightning_field(moments, d)
 
 
-def _run(method: str, field: Field, start: Vector, settings: CyclicSettings | RotationSettings) -> Vector:
+def _run(
+    method: str, field: Field, start: Vector, settings: CyclicSettings | NetworkSettings | RotationSettings
+) -> Vector:
     with np.errstate(over="ignore", invalid="ignore"):
         return METHODS[method](field, start, settings.step, round(settings.time / settings.step))
 
@@ -185,6 +265,11 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "turn of the centered direction of a linear model on data that cyclic shifts leave invariant",
         CyclicSettings,
         lambda settings, seeds, _: [cyclic_direction(one, seed) for one, seed in zip(settings, seeds, strict=True)],
+    ),
+    "symmetrized_network": Experiment(
+        "balances and turn of the first layer of a small network on data that cyclic shifts leave invariant",
+        NetworkSettings,
+        lambda settings, seeds, _: [symmetrized_network(one, seed) for one, seed in zip(settings, seeds, strict=True)],
     ),
     "attention_range": Experiment(
         "turn of the column space of lightning attention on rotated data",
