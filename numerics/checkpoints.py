@@ -18,7 +18,8 @@ from ..core import InputError
 
 __all__ = ["load_checkpoint", "load_tensors"]
 
-_LONGEST_NAME = 1000  # of a class; PyTorch searches its messages in time quadratic in the names of those that it refuses
+# PyTorch searches its messages in time quadratic in the names of the classes that it refuses.
+_LONGEST_NAME = 1000
 
 
 def load_checkpoint(module: nn.Module, path: Path) -> None:

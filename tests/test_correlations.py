@@ -189,6 +189,19 @@ def test_norms_of_slices() -> None:
     assert 1 <= slices_norm_bound(slices) < 1.001
 
 
+@pytest.mark.parametrize("k", [0, 1, 2, 599, 600, 601])
+def test_norm_bound_of_two_slices_holds_between_directions(k: int) -> None:
+    # u⊗e⊗e with a unit vector u has norm 1, and the directions that are tried lie a 600th of a half turn apart.
+    u = (math.cos(math.pi * k / 1200), math.sin(math.pi * k / 1200))
+    assert slices_norm_bound([((Q(x),),) for x in u]) >= 1 - 1e-12
+
+
+@pytest.mark.parametrize("p", [Q(0), Q(1), Q(3, 2)])
+def test_no_quantile_at_a_level_beyond_the_unit_interval(p: Q) -> None:
+    with pytest.raises(InputError, match="0 < p < 1"):
+        quantile_orders.quantile_exponent("exponential", Q(-1), p)
+
+
 def test_quantiles_of_a_uniform_power() -> None:
     levels = (Q(3, 4), Q(9, 10))
     assert [quantile_orders.quantile_exponent("uniform_power", Q(1), p) for p in levels] == [
