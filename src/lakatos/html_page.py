@@ -47,7 +47,8 @@ th[aria-sort=ascending] button::after { content: " \\25B2"; } th[aria-sort=desce
 .controls input { font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper);
   border: 1px solid var(--rule); border-radius: 4px; padding: .2rem .5rem; min-width: 0; width: 16rem; max-width: 100%; }
 figure { margin: 1rem 0; } figcaption { font-size: .9rem; color: var(--soft); max-width: 46rem; }
-.paper { background: #ffffff; color: #1c1c1c; border-radius: 4px; overflow-x: auto; padding: .25rem; max-width: 100%; }
+.paper { background: #ffffff; color: #1c1c1c; border-radius: 4px; overflow-x: auto; padding: .25rem; max-width: 100%;
+  box-sizing: border-box; width: fit-content; }
 .paper svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 td code { overflow-wrap: normal; } .full td code { overflow-wrap: break-word; }
 .plot text { font-size: 11px; fill: currentColor; } .plot { display: block; max-width: none; }

@@ -20,7 +20,7 @@ HEADER = ("layer", "m", "k", "share", "ν", "β mid", "β max", "margin", "by co
 LEGEND = (
     "m neurons; inputs in k dimensions with that share of their energy, of coherence ν; β: trained over fixed part of the "
     "pre-activation; margin of a neuron's own feature against other assignments; whether matching the runs by cost and by "
-    "activation keeps every neuron in its place; chord deviation at the middle, bound and measured."
+    "activation keeps every neuron in its place; chord deviation at the middle, bound (inf: none, as β max > 1) and measured."
 )
 
 
