@@ -46,6 +46,8 @@ Instance = OrbitFields
 
 
 def hypotheses(instance: OrbitFields) -> tuple[Hypothesis, ...]:
+    if not instance.is_finite:
+        return (Hypothesis("a finite group", False, f"group = {instance.group.name}"),)
     moving = any(value for orbit in instance.orbits for value in orbit.values)
     return (Hypothesis("the model does not vanish", moving, "values along the orbits"),)
 

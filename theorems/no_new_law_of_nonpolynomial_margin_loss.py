@@ -57,6 +57,8 @@ Instance = OrbitFields
 
 
 def hypotheses(instance: OrbitFields) -> tuple[Hypothesis, ...]:
+    if not instance.is_finite:
+        return (Hypothesis("a finite group", False, f"group = {instance.group.name}"),)
     if instance.loss == "exponential":
         separated = all(len(set(orbit.values)) == len(orbit.values) for orbit in instance.orbits)
     else:

@@ -47,7 +47,13 @@ class OrbitFields:
             taylor_support(self.loss, 1)
         except Malformed as error:
             raise InputError(str(error)) from None
-        _ = self.orbits
+        if self.is_finite:
+            _ = self.orbits
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the group is finite, so that there are orbits to list."""
+        return not self.group.action(1).lie
 
     @cached_property
     def orbits(self) -> list[Orbit]:
