@@ -120,7 +120,8 @@ def swap_spread(
 def _solved(pairs: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return S⁻¹ x and x for every matrix."""
     right = np.broadcast_to(x, pairs.shape[:-1])
-    return np.linalg.solve(pairs, right[..., None])[..., 0], right
+    solved: FloatArray = np.linalg.solve(pairs, right[..., None])[..., 0]
+    return solved, right
 
 
 def _deviation(samples: FloatArray) -> Interval:

@@ -208,8 +208,12 @@ def instances() -> SearchStrategy[Fields]:
             }
         )
 
-    bases = subspaces(max_inputs=4).map(lambda U: U if len(U) > 1 else [*U, [0]])
+    bases = subspaces(max_inputs=4).map(_with_two_inputs)
     return st.tuples(bases, st.integers(1, 2)).flatmap(lambda drawn: layer(*drawn))
+
+
+def _with_two_inputs(U: list[list[int | str]]) -> list[list[int | str]]:
+    return U if len(U) > 1 else [*U, [0]]
 
 
 def _moving(places: list[int]) -> list[int]:

@@ -158,12 +158,10 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     error = max(error for _, error in found)
     # sqrt(x + e) − sqrt(x) ≤ min(√e, e/2√x)
     root = min(math.sqrt(error), error / (2 * math.sqrt(largest))) if largest else math.sqrt(error)
-    fixed, shifts = floats(instance.fixed), (floats(instance.first), floats(instance.second))
-    betas = [
-        np.linalg.norm((1 - float(w)) * shifts[0] + float(w) * shifts[1], axis=1) / np.linalg.norm(fixed, axis=1)
-        for w in (0, *WEIGHTS, 1)
-    ]
-    beta = float(np.max(betas))
+    fixed, start, end = floats(instance.fixed), floats(instance.first), floats(instance.second)
+    weights = [float(weight) for weight in (Fraction(0), *WEIGHTS, Fraction(1))]
+    shifts = np.stack([(1 - t) * start + t * end for t in weights])
+    beta = float((np.linalg.norm(shifts, axis=2) / np.linalg.norm(fixed, axis=1)).max())
     estimates = {
         "largest root mean square": Estimate(math.sqrt(largest), root, "largest of 7 weights"),
         "largest β on the segment": Estimate(beta, 1e-14 * (1 + beta), "largest of 9 weights"),

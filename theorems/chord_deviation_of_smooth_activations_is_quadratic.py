@@ -141,8 +141,8 @@ def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
     # Second derivatives are of order 1 there, for all of these activations.
-    fixed = st.sampled_from([1, -1, "1/2", "3/4"])
-    shift = st.sampled_from([0, "1/10", "-1/10", "1/4", "-1/2", 1, -2])
+    fixed: SearchStrategy[int | str] = st.sampled_from([1, -1, "1/2", "3/4"])
+    shift: SearchStrategy[int | str] = st.sampled_from([0, "1/10", "-1/10", "1/4", "-1/2", 1, -2])
     activation = st.sampled_from(["gelu", "tanh", "softplus", "sin"])
     return _neurons(fixed, shift, activation)
 

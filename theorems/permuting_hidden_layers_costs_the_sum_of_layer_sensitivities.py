@@ -96,7 +96,7 @@ def predict(instance: NetworkFields) -> Prediction:
 def _claims(instance: NetworkFields, part: Callable[[int], Cost]) -> Prediction:
     """The claim that the cost is the sum of these parts over the layers."""
     parts = [part(layer) for layer in range(instance.depth)]
-    total = math.inf if any(map(math.isinf, parts)) else sum(map(Fraction, parts), Fraction(0))
+    total = math.inf if any(map(math.isinf, parts)) else sum((Fraction(x) for x in parts), Fraction(0))
     size = 1 + sum(float(x * x) for rows in (*instance.W, *instance.inputs) for row in rows for x in row)
     resolution = 0.0 if math.isinf(total) else RESOLUTION * (size + sum(abs(float(x)) for x in parts))
     return Prediction(
@@ -123,7 +123,8 @@ def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
     # Scales are not 0, so that every neuron can have every output.
-    scales, entries = st.sampled_from([1, 2, "1/2"]), st.integers(-2, 2)
+    scales: SearchStrategy[int | str] = st.sampled_from([1, 2, "1/2"])
+    entries = st.integers(-2, 2)
 
     def rows(count: int, width: int, entry: SearchStrategy[int | str]) -> SearchStrategy[list[list[int | str]]]:
         return st.lists(st.lists(entry, min_size=width, max_size=width), min_size=count, max_size=count)

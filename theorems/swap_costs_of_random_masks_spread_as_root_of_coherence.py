@@ -177,7 +177,9 @@ def _pairs(*, has_fixed_size: bool) -> SearchStrategy[Fields]:
             }
         )
 
-    bases = st.sampled_from([[[1]], [[1, 0], [0, 1]], [["3/5"], ["4/5"]], [["3/5", "-4/5"], ["4/5", "3/5"]]])
+    bases: SearchStrategy[list[list[int | str]]] = st.sampled_from(
+        [[[1]], [[1, 0], [0, 1]], [["3/5"], ["4/5"]], [["3/5", "-4/5"], ["4/5", "3/5"]]]
+    )
     return bases.flatmap(pair)
 
 
