@@ -120,8 +120,7 @@ def swap_spread(
 def _solved(pairs: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return S⁻¹ x and x for every matrix."""
     right = np.broadcast_to(x, pairs.shape[:-1])
-    solved: FloatArray = np.linalg.solve(pairs, right[..., None])[..., 0]
-    return solved, right
+    return np.asarray(np.linalg.solve(pairs, right[..., None])[..., 0], np.float64), right
 
 
 def _deviation(samples: FloatArray) -> Interval:
