@@ -43,6 +43,8 @@ def test_json_follows_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
         (["relu:1,4,3", "--group", "C3"], (4, 4)),
         (["relu:3,2,3+b", "--group", "S3", "--natural-labels"], (2, 2)),
         (["attention:1,2", "--group", "C2", "--natural-labels"], (2, 2)),
+        # Attention is odd, so that labels drop out, and what is left of the loss moves O along O.
+        (["attention:1,2,1", "--group", "sign(2)"], (3, 2)),
         (["swiglu:1,2,2", "--group", "C2"], (2, 2)),
     ],
     ids=str,

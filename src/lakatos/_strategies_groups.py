@@ -209,5 +209,5 @@ def _rotations(n: int) -> st.SearchStrategy[Fields]:
     return st.sampled_from([{"name": f"O({n})"}, {"name": f"SO({n})"}])
 
 
-def _plain(matrix: Sequence[Sequence[int | Fraction]]) -> Rows:
-    return [[plain_number(Fraction(entry)) for entry in row] for row in matrix]
+def _plain(matrix: Square) -> Rows:
+    return [[plain_number(Fraction(str(entry))) for entry in row] for row in matrix]  # without square roots
