@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hypothesis.strategies import SearchStrategy
 
 __all__ = ["register"]
@@ -37,10 +35,10 @@ def _strategy(made: type[Any]) -> SearchStrategy[Any]:
 
     if made is Network:
         return testing.balanced_multigraphs().map(lambda fields: Network.from_edges(**fields))
-    strategies: dict[type[Any], Callable[[], SearchStrategy[Any]]] = {
-        LayeredFields: testing.balanced_layers,
-        GroupFields: testing.group_representations,
-        ModelFields: testing.tensorizable_models,
-    }
-    drawn: SearchStrategy[Any] = strategies.get(made, testing.balanced_multigraphs)()
+    if made is GroupFields:
+        drawn = testing.group_representations()
+    elif made is ModelFields:
+        drawn = testing.tensorizable_models()
+    else:
+        drawn = testing.balanced_layers() if made is LayeredFields else testing.balanced_multigraphs()
     return drawn.map(lambda fields: build_instance(made, fields))
