@@ -108,7 +108,7 @@ def _claims(instance: NetworkFields, part: Callable[[int], Cost]) -> Prediction:
 
 
 def measure(instance: NetworkFields, seed: int, device: str) -> Measurement:
-    """Layers fitted by least squares to what the fitted layers before them give, and the network run with them."""
+    """Layers fitted by least squares to re-indexed inputs, and the network run with them from the data on."""
     F, D, W = ([floats(rows) for rows in layers] for layers in (instance.F, instance.D, instance.W))
     found = numerics.permuted_networks.permuted_network(F, D, W, floats(instance.data), instance.permutations)
     return Measurement(
