@@ -66,7 +66,7 @@ def load_tensors(data: Path | BinaryIO) -> Any:
             raise ValueError("its entries are compressed, which torch.save never does")
         for pickled in (name for name in archive.namelist() if name.endswith("data.pkl")):
             for opcode, argument, _ in pickletools.genops(archive.read(pickled)):
-                if opcode.name == "GLOBAL" and len(argument) > _LONGEST_NAME:
+                if opcode.name == "GLOBAL" and isinstance(argument, str) and len(argument) > _LONGEST_NAME:
                     raise ValueError(f"it names a class in {len(argument)} characters")
     if not isinstance(data, Path):
         data.seek(0)
