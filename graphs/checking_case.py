@@ -128,9 +128,10 @@ def _balance_again(network: Network) -> tuple[npt.NDArray[Any], int]:
     weights = network.weights
     assert weights is not None
     if isinstance(weights, np.ndarray):
-        limbs, bits = limb_count(weights)
+        doubles = weights.astype(np.float64, copy=False)
+        limbs, bits = limb_count(doubles)
         if limbs * network.node_count <= MOST_LIMBS:
-            sums = signed_square_sums(network.tail, network.head, weights, network.node_count, limbs, bits)
+            sums = signed_square_sums(network.tail, network.head, doubles, network.node_count, limbs, bits)
             c = np.array(sums, object)
             c[~network.hidden] = 0
             return c, 4**bits

@@ -56,7 +56,8 @@ def square_sums(
     bits = max(0, -lowest)
     totals = np.zeros(nodes, object)
     # No node gets more than this many squares, each at most 1 after scaling, so sums stay below 2^52 steps of the grid.
-    most = int(sum(degrees(tail, head, parts, nodes)).max(initial=1))
+    leaving, entering = degrees(tail, head, parts, nodes)
+    most = int((entering + leaving).max(initial=1))
     step = _BITS - 1 - most.bit_length()
     single = highest - lowest < _CLASS
     for top in range(highest, lowest - 1, -_CLASS):

@@ -79,8 +79,8 @@ if TYPE_CHECKING:
     from . import rotation_averages as rotation_averages
     from . import schedules as schedules
     from . import separation as separation
-    from . import simulated_training as simulated_training
     from . import series_residuals as series_residuals
+    from . import simulated_training as simulated_training
     from . import stochastic_descent as stochastic_descent
     from . import subspaces as subspaces
     from . import supports as supports
@@ -164,8 +164,8 @@ __all__ = [
     "rotation_averages",
     "schedules",
     "separation",
-    "simulated_training",
     "series_residuals",
+    "simulated_training",
     "stochastic_descent",
     "subspaces",
     "supports",

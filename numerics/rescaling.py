@@ -117,7 +117,7 @@ def float_weights(network: Network) -> FloatArray:
     if network.weights is None:
         raise InputError("edges: have no weights, so there is nothing to rescale; give weights for all edges")
     if isinstance(network.weights, np.ndarray):
-        return network.weights
+        return network.weights.astype(np.float64, copy=False)
     try:
         return np.array([float(w) for w in network.weights])
     except OverflowError:
