@@ -2,7 +2,8 @@
 
 * Scheduling: wall time per trivial cell (one step of a linear net) beyond that of the same calls on the bare executor: keys,
   seeds, one synced file for each cell, progress.
-* Workers: cells per second with 1 and with 2 processes, of cells that compute for about half a second each.
+* Workers: cells per second with 1 and with 2 processes, of cells that compute for about half a second each; what the machine
+  itself gives a second process is measured with bare processes in the same run.
 * Batches: processor time of 256 runs in batches of 64, against one by one.
 * Planning: time and memory of ``lakatos sweep --dry-run`` for a million cells, in an empty folder, and in one with a cell,
   where every key has to be looked for.
@@ -19,6 +20,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
+from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 from ratios import record
@@ -82,19 +86,47 @@ def scheduling(folder: Path, cells: int, jobs: int) -> None:
     )
 
 
-def workers(folder: Path, cells: int = 24) -> None:
-    """Print the gain of a second process."""
-    rates = {}
+def _loop(job: Job, calls: int, start: Barrier, times: SimpleQueue[tuple[float, float]]) -> None:
+    run_job(job)
+    start.wait()
+    began, busy = time.perf_counter(), time.process_time()
+    for _ in range(calls):
+        run_job(job)
+    times.put((time.perf_counter() - began, time.process_time() - busy))
+
+
+def bare_processes(job: Job, calls: int, count: int) -> tuple[float, float]:
+    """Return the seconds that `count` processes take for `calls` calls together, and the processor seconds of all of them.
+
+    Nothing but these calls happens: no executor, no files. What two such processes gain over one is what the machine gives.
+    """
+    context = get_context("spawn")
+    start, times = context.Barrier(count), context.SimpleQueue()
+    each = [context.Process(target=_loop, args=(job, calls // count, start, times)) for _ in range(count)]
+    for process in each:
+        process.start()
+    ended = [times.get() for _ in each]
+    for process in each:
+        process.join()
+    return max(wall for wall, _ in ended), sum(busy for _, busy in ended)
+
+
+def workers(folder: Path, cells: int) -> None:
+    """Print the gain of a second process, beside that of two bare processes at the same time of day."""
+    rates, walls, busy = {}, {}, {}
     for jobs in (1, 2):
         sweep = opened(COMPUTING.format(cells=cells), folder / f"computing {jobs}")
+        walls[jobs], busy[jobs] = bare_processes(sweep.plan.job(next(sweep.plan.batches())), cells, jobs)
         with LocalExecutor(jobs) as executor:
             trivial = opened(TRIVIAL.format(cells=1), folder / f"warm {jobs}")
             warm(executor, jobs, trivial.plan.job(next(trivial.plan.batches())))
             rates[jobs] = cells / swept(executor, sweep)
+    gain, limit = rates[2] / rates[1], walls[1] / walls[2]
     record("computing cells, 2 processes", f"{cells} cells", 1 / rates[2], "1 process", 1 / rates[1], 1.8)
     report(
-        f"{cells} computing cells: {rates[1]:.2f} per second with 1 process, {rates[2]:.2f} with 2; "
-        f"{rates[2] / rates[1]:.2f} times as many (load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
+        f"{cells} computing cells: {rates[1]:.2f} per second with 1 process, {rates[2]:.2f} with 2; {gain:.2f} times; "
+        f"two bare processes {limit:.2f} times (a call takes {busy[2] / busy[1]:.2f} times the processor time); "
+        f"ratio {gain / limit:.2f} (load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
     )
 
 
@@ -156,13 +188,14 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=10_000, help="trivial ones")
+    parser.add_argument("--computing", type=int, default=24, help="cells that compute")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         planning(folder)
         ensembles(folder)
-        workers(folder)
+        workers(folder, options.computing)
         scheduling(folder, options.cells, options.jobs)
 
 

@@ -191,16 +191,21 @@ def test_an_interrupt_in_the_middle_stops_cleanly(tmp_path: Path) -> None:
     arrays = {"tail": network.tail, "head": network.head, "inputs": network.inputs, "outputs": network.outputs}
     weight = np.random.default_rng(0).normal(0, 0.02, network.edge_count)
     np.savez(tmp_path / "net.npz", **arrays, weight=weight)
-    command = [sys.executable, "-m", "lakatos.cli", "connectivity", "net.npz", "--certificate", "proof.json", "--json"]
+    program = (
+        "import sys\nfrom lakatos import cli, cli_app, graphs\nprint('ready', file=sys.stderr, flush=True)\n"
+        "sys.exit(cli.main(['connectivity', 'net.npz', '--certificate', 'proof.json', '--json']))"
+    )
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-c", program],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
-    time.sleep(4)  # by now it has begun to read, and it takes longer than that to write so large a certificate
+    assert process.stderr is not None
+    assert process.stderr.readline() == "ready\n"
+    time.sleep(1)  # by now it has begun to read, and it takes far longer to write so large a certificate
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
