@@ -14,7 +14,8 @@ from lakatos.testing import permuted_layers
 from lakatos.theorems import load
 from lakatos.theory.layers import PermutedFields
 from lakatos.theory.matrices import product, transpose
-from lakatos.theory.permuted_networks import NetworkFields, layer_sensitivity, permuted_network
+from lakatos.theory.network_fields import NetworkFields
+from lakatos.theory.permuted_networks import layer_sensitivity, permuted_network
 from lakatos.theory.realization import cost_table, sensitivity
 
 THEOREM = load("permuting_hidden_layers_costs_the_sum_of_layer_sensitivities")

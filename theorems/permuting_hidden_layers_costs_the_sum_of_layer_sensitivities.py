@@ -41,7 +41,7 @@ from ..core import (
     Variant,
 )
 from ..numerics.floats import floats
-from ..theory.permuted_networks import NetworkFields
+from ..theory.network_fields import NetworkFields
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from . import maximum_law as maximum_law
     from . import model_fields as model_fields
     from . import modular as modular
+    from . import network_fields as network_fields
     from . import obstruction as obstruction
     from . import one_hidden as one_hidden
     from . import one_hidden_fields as one_hidden_fields
@@ -91,6 +92,7 @@ __all__ = [
     "maximum_law",
     "model_fields",
     "modular",
+    "network_fields",
     "obstruction",
     "one_hidden",
     "one_hidden_fields",

@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ..core import InputError
-from .chords import tent
 
 __all__ = ["MixtureFields", "density_bound", "mean_square", "small_ball_bound"]
 
@@ -133,6 +132,8 @@ def mean_square(fields: MixtureFields, weight: Fraction) -> Fraction:
 
 
 def _case(t0: Fraction, t1: Fraction, low: Fraction, high: Fraction, weight: Fraction) -> Fraction:
+    from .chords import tent  # its module loads SymPy, which reading an instance does not need
+
     if low == high:
         return tent(low + t0, low + t1, weight) ** 2
     # ξ is linear in c between the values at which an end or the point between them changes its sign.
