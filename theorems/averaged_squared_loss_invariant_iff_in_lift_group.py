@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+    from ..theory.lift_group import Flat
+
+    Bases = dict[str, list[Flat]]
 
 FAMILY = "conservation"
 IDS = ("CL8",)
@@ -128,12 +131,9 @@ def instances() -> SearchStrategy[Fields]:
     return st.builds(fields, st.permutations(range(3)), signs, st.sampled_from(["C3", "S3", "sign(3)"]), st.booleans())
 
 
-Bases = dict[str, list[theory.lift_group.Flat]]
-
-
 def _claim(
     instance: Instance,
-    constraints: Callable[[Bases], tuple[list[theory.lift_group.Flat], list[theory.lift_group.Flat]]],
+    constraints: Callable[[Bases], tuple[list[Flat], list[Flat]]],
 ) -> Prediction:
     """h commutes with the first matrices and is fixed by the second ones from the right."""
     commuting, fixing = constraints(theory.lift_group.lift_group(instance.group.action(instance.labels)).bases)

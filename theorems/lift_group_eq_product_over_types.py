@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING
 from .. import theory
 from .._checker_lift import LARGEST_CHECKED
 from ..core import Claim, Hypothesis, InputError, Measurement, Prediction, Provenance, Relation, Source, Variant
-from ..theory.lift_group import Block, LiftGroup
 from ..theory.model_fields import GroupFields
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+    from ..theory.lift_group import Block, LiftGroup
 
 FAMILY = "conservation"
 IDS = ("CL11",)
@@ -111,12 +111,14 @@ def _with(instance: Instance, factor_dimension: Callable[[Block], int]) -> Predi
 
 def _by_type(block: Block) -> int:
     """The factor as if the irreducible were repeated."""
-    repeated = Block(max(2, block.multiplicity), block.dimension, block.type, block.label_multiplicity)
+    repeated = theory.lift_group.Block(
+        max(2, block.multiplicity), block.dimension, block.type, block.label_multiplicity
+    )
     return repeated.factor_dimension
 
 
 def _labels_ignored(block: Block) -> int:
-    return Block(block.multiplicity, block.dimension, block.type, 0).factor_dimension
+    return theory.lift_group.Block(block.multiplicity, block.dimension, block.type, 0).factor_dimension
 
 
 VARIANTS = {

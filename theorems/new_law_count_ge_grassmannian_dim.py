@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING
 
 from .. import theory
 from ..core import Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
-from ..theory.lift_group import Block
 from ..theory.model_fields import ModelFields
 from ._laws_of_models import claimed
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+    from ..theory.lift_group import Block
 
 FAMILY = "conservation"
 IDS = ("CL10",)

@@ -44,7 +44,6 @@ from ..core import (
     Variant,
 )
 from ..numerics.integrators import Field, Vector
-from ..theory.lift_group import Block
 from ..theory.model_fields import ModelFields
 from ._laws_of_models import float_elements
 
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..testing import Fields
+    from ..theory.lift_group import Block
 
 FAMILY = "conservation"
 IDS = ("CL9",)
