@@ -1,142 +1,37 @@
-"""A module beside its linearization: against networks whose runs are known, refusals by name, and the command."""
+"""A module beside its linearization: against networks whose runs are known, and refusals by name."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 import torch
+from linearized_modules import (
+    Wrapped,
+    Wrapper,
+    data,
+    dropped,
+    images,
+    in_place,
+    in_place_inside,
+    kinked,
+    linear,
+    normalized,
+    several,
+    smooth,
+    tied,
+)
 from torch import nn
 
-import lakatos
-from lakatos.cli import main
 from lakatos.core import InputError
 from lakatos.numerics import mlps, taylor_mode
 from lakatos.numerics.linearization import Settings, linearization
 from lakatos.numerics.linearized_training import Schedule, runs_beside_linearization
-from lakatos.numerics.mlps import Architecture, Mlp
+from lakatos.numerics.mlps import Architecture
 from lakatos.numerics.module_kinks import kinks
 from lakatos.numerics.module_mlps import sequential_mlp
 from lakatos.numerics.schedules import record_steps
-
-SCHEMA = json.loads((Path(lakatos.__file__).parent / "schemas" / "linearize-1.json").read_text(encoding="utf-8"))
-MODULE = Path(__file__).stem
-
-
-class Wrapped(nn.Module):
-    """An `Mlp` without leading axes as a module."""
-
-    def __init__(self, mlp: Mlp) -> None:
-        super().__init__()
-        self.mlp = mlp
-        self.parts = nn.ParameterList([p[0] for p in mlp.parameters])
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return mlps.forward(self.mlp.with_parameters(list(self.parts)), x).outputs
-
-
-class InPlace(nn.Module):
-    """Counts its calls by changing a buffer with what it computes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(3, 2)
-        self.register_buffer("total", torch.zeros(2))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = self.linear(x)
-        self.total += y.sum(0)
-        return y
-
-
-class Several(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(3, 2)
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return self.linear(x), x
-
-
-def smooth() -> nn.Module:
-    return nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 2))
-
-
-def linear() -> nn.Module:
-    return nn.Linear(3, 2)
-
-
-def kinked() -> nn.Module:
-    return nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 2))
-
-
-def tied() -> nn.Module:
-    made = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
-    made[2].weight = made[0].weight
-    return made
-
-
-def in_place() -> nn.Module:
-    return InPlace()
-
-
-def several() -> nn.Module:
-    return Several()
-
-
-class Wrapper(nn.Module):
-    """Another module inside, so that nothing can be said from its type."""
-
-    def __init__(self, inner: nn.Module) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        made: torch.Tensor = self.inner(x)
-        return made
-
-
-class Normalizing(nn.Module):
-    """Writes a mean of what it is given into a buffer, as batch normalizations do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.mean.mul_(0.9).add_(x.mean(0))
-        return x - self.mean
-
-
-def in_place_inside() -> nn.Module:
-    inner = nn.Sequential(nn.Linear(3, 4), Normalizing())
-    return nn.Sequential(Wrapper(inner), nn.Tanh(), nn.Linear(4, 2))
-
-
-def gated() -> nn.Module:
-    return nn.Sequential(nn.Linear(3, 4), Wrapper(nn.ELU()), nn.Linear(4, 2))
-
-
-def images() -> nn.Module:
-    return nn.Sequential(nn.Linear(3, 4), nn.Unflatten(1, (2, 2)))
-
-
-def normalized() -> nn.Module:
-    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Tanh(), nn.Linear(4, 2))
-
-
-def dropped() -> nn.Module:
-    return nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 2))
-
-
-def data(outputs: int = 2, samples: int = 6) -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(samples, 3, generator=generator, dtype=torch.float64)
-    return x, torch.arange(samples) % outputs
 
 
 def test_runs_equal_those_of_networks_and_correlations_those_of_taylor_mode() -> None:
@@ -331,117 +226,3 @@ def test_steps_that_are_recorded() -> None:
     assert record_steps(1, 24) == (1,)
     assert record_steps(3, 24) == (1, 2, 3)
     assert record_steps(1000, 4) == (1, 10, 100, 1000)
-
-
-# The command -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.syspath_prepend(Path(__file__).parent)
-    x, y = data()
-    np.savez(tmp_path / "data.npz", x=x.numpy(), y=y.numpy())
-    return tmp_path / "data.npz"
-
-
-@pytest.mark.parametrize(
-    ("factory", "status", "rate"), [("linear", 0, "1"), ("smooth", None, "0.5"), ("kinked", None, "0.5")]
-)
-def test_answers_follow_the_schema(
-    factory: str, status: int | None, rate: str, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["linearize", f"{MODULE}:{factory}", "--data", str(file), "--rate", rate, "--steps", "20"]
-    code = main([*arguments, "--json"])
-    answer = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, SCHEMA)
-    assert code == {"linear regime": 0, "feature learning": 1, "undecided": 3}[answer["verdict"]]
-    assert status is None or code == status
-    assert main(arguments) == code
-    assert "F − F_lin" in capsys.readouterr().out
-
-
-def test_large_steps_learn_features(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["linearize", f"{MODULE}:smooth", "--data", str(file), "--rate", "2", "--steps", "200"]) == 1
-    assert "Feature learning" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("suffix", ["svg", "png"])
-def test_pictures(suffix: str, file: Path, tmp_path: Path) -> None:
-    picture = tmp_path / f"course.{suffix}"
-    arguments = ["linearize", f"{MODULE}:smooth", "--data", str(file), "--steps", "5", "--picture", str(picture)]
-    assert main(arguments) in (0, 1, 3)
-    assert picture.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
-
-
-def test_checkpoints(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    torch.manual_seed(11)
-    torch.save(smooth().state_dict(), tmp_path / "weights.pt")
-    answers = []
-    for more in ([], ["--checkpoint", str(tmp_path / "weights.pt")]):
-        main(["linearize", f"{MODULE}:smooth", "--data", str(file), "--steps", "2", "--json", *more])
-        answers.append(json.loads(capsys.readouterr().out)["measured_deviation"])
-    assert answers[0] != answers[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--rate", "1e9", "--steps", "50", "--loss", "squared"], "is not finite after step"),
-        (["--order", "17"], "order=17"),
-        (["--loss", "hinge"], "loss='hinge'"),
-        (["--picture", "out.gif"], "out.gif"),
-        (["--picture", "nowhere/out.svg"], "does not exist"),
-        (["--train", "7"], "train=7: 1 to 6"),
-        (["--device", "tpu"], "device='tpu'"),
-        (["--data", "missing.npz"], "missing.npz: no such file"),
-    ],
-)
-def test_bad_input(arguments: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["linearize", f"{MODULE}:smooth", "--data", str(file), *arguments]) == 2
-    streams = capsys.readouterr()
-    assert message in streams.err
-    assert not streams.out
-
-
-@pytest.mark.parametrize(
-    ("factory", "arguments", "message"),
-    [
-        ("several", [], "model: returns tuple"),
-        ("images", [], "model: returns (6, 2, 2)"),
-        ("tied", [], "2.weight: is the same parameter as 0.weight"),
-        ("in_place", [], "model: cannot be differentiated"),
-        ("in_place_inside", [], "0.inner.1: cannot be differentiated"),
-        ("normalized", [], "1: BatchNorm in training mode"),
-        ("dropped", [], "1: dropout in training mode"),
-        ("smooth", ["--loss", "squared", "--rate", "1e99", "--steps", "9"], "of the network is not finite after step"),
-        ("kinked", ["--order", "2"], "relu (1) has kinks"),
-        ("gated", ["--order", "3"], "elu (1.inner) has kinks"),
-        ("gated", ["--order", "17"], "order=17: 1 to 16"),
-    ],
-)
-def test_bad_models(
-    factory: str, arguments: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["linearize", f"{MODULE}:{factory}", "--data", str(file), *arguments]) == 2
-    streams = capsys.readouterr()
-    assert message in " ".join(streams.err.split())
-    assert not streams.out
-
-
-def test_data_that_are_none(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    x, y = data()
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"x": x.numpy()}, "no array 'y'"),
-        ({"x": x.numpy(), "y": np.array(["a"] * 6)}, "y has shape"),
-        ({"x": np.full((6, 3), np.nan), "y": y.numpy()}, "x holds values that are not finite"),
-        ({"x": np.zeros((6, 5)), "y": y.numpy()}, "do not fit the model"),
-    ]
-    for arrays, message in cases:
-        np.savez(tmp_path / "bad.npz", **arrays)
-        assert main(["linearize", f"{MODULE}:smooth", "--data", str(tmp_path / "bad.npz"), "--steps", "1"]) == 2
-        error = capsys.readouterr().err
-        assert "bad.npz" in error
-        assert message in error
-    (tmp_path / "bad.npz").write_bytes(b"no archive")
-    assert main(["linearize", f"{MODULE}:smooth", "--data", str(tmp_path / "bad.npz")]) == 2
-    assert main(["linearize", "graph.json", "--data", str(file)]) == 2
