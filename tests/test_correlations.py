@@ -41,6 +41,10 @@ def by_sympy(model: PolynomialFields, free: list[list[Fraction]], copies: list[i
     return sp.expand(value) * eta ** len(vectors) / (sp.factorial(len(free)) * sp.factorial(len(copies)))
 
 
+def slopes_of(fields: PolynomialFields) -> list[dict[tuple[int, ...], Fraction]]:
+    return exact.gradient_vector(fields.polynomials[0], len(fields.parameters))
+
+
 def fields_of(model: dict[str, object]) -> PolynomialFields:
     from lakatos.instance import build_instance
 
@@ -94,6 +98,17 @@ def test_series_is_the_displaced_hypothesis(model: dict[str, object], data: st.D
     ]
     found = exact.series_at_displacement(fields.polynomials, fields.theta, fields.rate, p, q)
     assert found == exact.evaluated(fields.polynomials[0], moved)
+    u = data.draw(st.lists(numbers, min_size=size, max_size=size))
+    along = sum((w * exact.evaluated(s, moved) for w, s in zip(u, slopes_of(fields), strict=True)), Q(0))
+    slope = exact.series_at_displacement(fields.polynomials, fields.theta, fields.rate, p, q, u)
+    assert slope == fields.rate * along
+
+
+def test_derivatives_at_a_displacement_count_the_free_indices() -> None:
+    """F = t³ at 1, moved by 1/10: the slope 3·1.21, times η; without D its terms are 3 + 3/10 + 1/100."""
+    at = (fields_of(CUBE).polynomials, (Q(1),), Q(1, 10), [Q(0)], [Q(1)], [Q(1)])
+    assert exact.series_at_displacement(*at) == Q(363, 1000)
+    assert exact.series_at_displacement(*at, choices=False) == Q(331, 1000)
 
 
 @pytest.mark.parametrize(

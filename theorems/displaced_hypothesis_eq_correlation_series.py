@@ -6,8 +6,10 @@ F is analytic in θ, and the displacement is within the radius of convergence: a
 
 Statement
 ---------
-With v = Σ_b c_b ∇F(x_b): F(θ − ηv) − F(θ) = Σ_{d ≥ 1} (−1)^d C_{0,d}[v^d], and likewise for derivatives of F, with C_{D,d}.
-F(θ + √η(−J p + q)) = Σ_{D,d ≥ 0} C_{D,d}(θ)[(−p)^d; q^D]. Cut off after d = k, the first leaves an error of order k + 1 in v.
+With v = Σ_b c_b ∇F(x_b): F(θ − ηv) − F(θ) = Σ_{d ≥ 1} (−1)^d C_{0,d}[v^d], and C_{D,0} changes by Σ_{d ≥ 1} (−1)^d
+C_{D,d}[v^d].
+F(θ + √η(−J p + q)) = Σ_{D,d ≥ 0} C_{D,d}(θ)[(−p)^d; q^D], and √η∇F is there Σ_{D ≥ 1, d} D C_{D,d}(θ)[(−p)^d; q^(D−1), ·].
+Cut off after d = k, the first leaves an error of order k + 1 in v.
 
 Proof idea
 ----------
@@ -20,6 +22,7 @@ Shem-Ur and Oz (2024) for the expansion; exact form, and the order of derivative
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,6 +58,7 @@ SOURCE = Source(("shemur2024",), Provenance.SHARPENED, "the expansion is the pap
 RESOLUTION = 1e-10  # times the sum of the absolute values of all terms: rounding only
 ORDER_RESOLUTION = 0.2
 _LARGEST_ORDER = 6
+_MOST_FREE = 4
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ class Instance:
         Loss derivative at every input of it.
     p, q : tuples of numbers, optional
         A further displacement η(−Σ_b p_b ∇F(x_b) + q).
-    free : tuple of numbers, optional
-        u: the derivative of F along √η u is expanded too.
+    free : rows of numbers, optional
+        u_1, …, u_D: C_{D,0}[√η u_1, …, √η u_D] is expanded too, and with `q` the derivative of F along √η u_1.
     network : table, optional
         A network with one hidden layer in place of the polynomials.
     orders : tuple of int
@@ -81,7 +85,7 @@ class Instance:
     c: tuple[Fraction, ...] = ()
     p: tuple[Fraction, ...] = ()
     q: tuple[Fraction, ...] = ()
-    free: tuple[Fraction, ...] = ()
+    free: tuple[tuple[Fraction, ...], ...] = ()
     network: OneHiddenFields | None = None
     orders: tuple[int, ...] = (1, 2, 3)
 
@@ -95,9 +99,12 @@ class Instance:
         count = len(model.functions)
         if len(self.c) != count or len(self.p) not in (0, count):
             raise InputError(f"c, p: {len(self.c)} and {len(self.p)} numbers; {count} are needed, one for each input")
-        for field in ("q", "free"):
-            if vector := getattr(self, field):
-                model.require_vector(field, vector)
+        if self.q:
+            model.require_vector("q", self.q)
+        for i, u in enumerate(self.free):
+            model.require_vector(f"free[{i}]", u)
+        if len(self.free) > _MOST_FREE:
+            raise InputError(f"free: {len(self.free)} rows; at most {_MOST_FREE}")
         if bool(self.p) != bool(self.q):
             raise InputError("p, q: give both or neither")
 
@@ -120,20 +127,25 @@ def _converges(network: OneHiddenFields) -> Hypothesis:
     return Hypothesis(name, ratio < 1, f"largest displacement of a neuron over its radius: {ratio:.3g}")
 
 
-STEP, SLOPE, MOVED = "F(θ − ηv) − F(θ)", "√η u·∇F(θ − ηv) − √η u·∇F(θ)", "F(θ + η(−p·∇F + q))"
+STEP, CHANGE = "F(θ − ηv) − F(θ)", "C_{D,0}(θ − ηv) − C_{D,0}(θ), along √η u"
+MOVED, SLOPE = "F(θ + η(−p·∇F + q))", "√η u·∇F(θ + η(−p·∇F + q))"
 
 
-def _series(instance: Instance, *, signs: bool = True, factorials: bool = True) -> dict[str, Fraction]:
+def _series(
+    instance: Instance, *, signs: bool = True, factorials: bool = True, choices: bool = True
+) -> dict[str, Fraction]:
     """Return the sums of the series."""
     model = instance.hypothesis
     assert model is not None
     functions, theta, eta, exact = model.polynomials, model.theta, model.rate, theory.correlations
     sums = {STEP: exact.series_of_step(functions, theta, eta, instance.c, signs=signs, factorials=factorials)}
-    if instance.free:
-        free = [instance.free]
-        sums[SLOPE] = exact.series_of_step(functions, theta, eta, instance.c, free, signs=signs, factorials=factorials)
+    if free := instance.free:
+        sums[CHANGE] = exact.series_of_step(functions, theta, eta, instance.c, free, signs=signs, factorials=factorials)
     if instance.q:
-        sums[MOVED] = exact.series_at_displacement(functions, theta, eta, instance.p, instance.q, factorials=factorials)
+        at = (functions, theta, eta, instance.p, instance.q)
+        sums[MOVED] = exact.series_at_displacement(*at, factorials=factorials)
+        if free:
+            sums[SLOPE] = exact.series_at_displacement(*at, free[0], factorials=factorials, choices=choices)
     return sums
 
 
@@ -151,12 +163,15 @@ def _displaced(instance: Instance) -> dict[str, Fraction]:
     F = model.polynomials[0]
     after = exact.shifted(at, combined(instance.c), -eta)
     values = {STEP: exact.evaluated(F, after) - exact.evaluated(F, at)}
-    if instance.free:
-        slope = exact.derivative_along(F, [[exact.constant(entry) for entry in instance.free]])
-        values[SLOPE] = eta * (exact.evaluated(slope, after) - exact.evaluated(slope, at))
+    free = [[exact.constant(entry) for entry in u] for u in instance.free]
+    if free:
+        along, factor = exact.derivative_along(F, free), exact.normalization(len(free), 0) * eta ** len(free)
+        values[CHANGE] = factor * (exact.evaluated(along, after) - exact.evaluated(along, at))
     if instance.q:
         there = exact.shifted(exact.shifted(at, combined(instance.p), -eta), instance.q, eta)
         values[MOVED] = exact.evaluated(F, there)
+        if free:
+            values[SLOPE] = eta * exact.evaluated(exact.derivative_along(F, free[:1]), there)
     return values
 
 
@@ -200,19 +215,22 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
     for majorant in (False, True):
         sign = 1.0 if majorant else -1.0
         functions = [poly.polynomial(terms, device, majorant=majorant) for terms in model.terms]
-        theta, c, p, q, u = (
+        theta, c, p, q, *free = (
             poly.as_vector(numbers, device).abs() if majorant else poly.as_vector(numbers, device)
-            for numbers in (model.theta, instance.c, instance.p, instance.q, instance.free)
+            for numbers in (model.theta, instance.c, instance.p, instance.q, *instance.free)
         )
         slopes = [poly.gradient(f, theta) for f in functions]
         after = theta + sign * eta * sum(w * s for w, s in zip(c, slopes, strict=True))
         F = functions[0]
         found = {STEP: float(F(after) + sign * F(theta))}
-        if instance.free:
-            change = poly.derivative_along(F, after, [u]) + sign * poly.derivative_along(F, theta, [u])
-            found[SLOPE] = eta * change
+        if free:
+            change = poly.derivative_along(F, after, free) + sign * poly.derivative_along(F, theta, free)
+            found[CHANGE] = eta ** len(free) * change / math.factorial(len(free))
         if instance.q:
-            found[MOVED] = float(F(theta + eta * (sign * sum(w * s for w, s in zip(p, slopes, strict=True)) + q)))
+            there = theta + eta * (sign * sum(w * s for w, s in zip(p, slopes, strict=True)) + q)
+            found[MOVED] = float(F(there))
+            if free:
+                found[SLOPE] = eta * poly.derivative_along(F, there, free[:1])
         values.append(found)
     measured, sizes = values
     return Measurement({name: Estimate(value, RESOLUTION * sizes[name], "θ moved") for name, value in measured.items()})
@@ -246,10 +264,11 @@ def instances() -> SearchStrategy[Fields]:
         def numbers(count: int) -> list[Any]:
             return draw(st.lists(small_fractions(), min_size=count, max_size=count))
 
-        fields: Fields = {"hypothesis": model, "c": numbers(len(model["functions"]))}
+        inputs, size = len(model["functions"]), len(model["parameters"])
+        fields: Fields = {"hypothesis": model, "c": numbers(inputs)}
         if draw(st.booleans()):
-            fields |= {"p": numbers(len(model["functions"])), "q": numbers(len(model["parameters"]))}
-        return fields
+            fields |= {"p": numbers(inputs), "q": numbers(size)}
+        return {**fields, "free": [numbers(size) for _ in range(draw(st.integers(0, 2)))]}
 
     return displacements()
 
@@ -293,6 +312,7 @@ _CUBE = {
     "hypothesis": {"parameters": ["t"], "functions": ["t^3"], "theta": [1], "rate": "1/10"},
     "c": [1],
 }
+_MOVED_CUBE = {**_CUBE, "p": [0], "q": [1], "free": [[1]]}
 _NET = {
     "network": {"activation": "sin", "output": [1, "1/2"], "hidden": [[1], ["-1/2"]], "inputs": [[1], [1]], "c": [1]},
     "orders": [1],
@@ -316,6 +336,12 @@ VARIANTS = {
         predict=_order_of_the_derivative,
         derive=lambda instance: Derivation("F(θ − ηv) − F(θ) = −Θ c", "0"),
         examples=(_CUBE,),
+    ),
+    "free_indices_are_not_chosen": Variant(
+        "√η∇F at a displacement is the sum of C_{D,d}, without D for the free index that is left",
+        predict=lambda instance: _prediction(instance, choices=False),
+        derive=lambda instance: _derivation(instance, choices=False),
+        examples=(_MOVED_CUBE,),
     ),
     "one_order_more": Variant(
         "the error after k terms is of order k + 2",

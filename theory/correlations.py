@@ -172,10 +172,20 @@ def series_at_displacement(
     rate: Fraction,
     p: Sequence[Fraction],
     q: Sequence[Fraction],
+    u: Sequence[Fraction] | None = None,
     *,
     factorials: bool = True,
+    choices: bool = True,
 ) -> Fraction:
-    """Return Σ_{D,d} C_{D,d}[(−p)^d; (√η q)^D] at input 0: F(θ + η(−Σ_b p_b ∇F(x_b) + q)) by the series."""
+    """Return Σ_{D,d} C_{D,d}[(−p)^d; (√η q)^D] at input 0: F(θ + η(−Σ_b p_b ∇F(x_b) + q)) by the series.
+
+    Parameters
+    ----------
+    u : sequence of Fraction, optional
+        In place of F its derivative along √η u is returned, Σ_{D ≥ 1, d} D C_{D,d}[(−p)^d; (√η q)^(D−1), √η u].
+    factorials, choices : bool
+        Whether the sum carries 1/(D! d!) and, with `u`, the factor D; false variants leave them out.
+    """
     size = len(theta)
     v = [
         sum((weight * evaluated(partial(f, i), theta) for weight, f in zip(p, functions, strict=True)), Fraction(0))
@@ -183,10 +193,13 @@ def series_at_displacement(
     ]
     along, aside = [constant(-entry) for entry in v], [constant(entry) for entry in q]
     total, row, D = Fraction(0), functions[0], 0
+    if u is not None:
+        row, D = derivative_along(row, [[constant(entry) for entry in u]]), 1
     while row:
         cell, d = row, 0
         while cell:
             factor = normalization(D, d) if factorials else Fraction(1)
+            factor *= D if u is not None and choices else 1
             total += factor * rate ** (D + d) * evaluated(cell, theta)
             cell, d = derivative_along(cell, [along]), d + 1
         row, D = derivative_along(row, [aside]), D + 1
