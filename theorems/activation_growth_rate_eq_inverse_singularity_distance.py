@@ -2,7 +2,8 @@
 
 Hypotheses
 ----------
-φ is real-analytic, and bounded with all derivatives, or at least from the first on, in a strip around the real line.
+φ is real-analytic, no polynomial, and bounded with all derivatives, or at least from the first on, in a strip around the real
+line. (Derivatives of a polynomial vanish above its degree: R = 0, though most of them are unbounded.)
 
 Statement
 ---------
@@ -65,19 +66,20 @@ class Instance:
     Parameters
     ----------
     activation : str
-        A name; polynomials, whose derivatives are not bounded, are left out. ``factorial`` is the function above.
+        A name; ``factorial`` is the function above.
     scale : number
         b ≠ 0.
+    coefficients : tuple of numbers
+        Of a polynomial φ, the constant first.
     """
 
     activation: str
     scale: Fraction = Fraction(1)
+    coefficients: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.activation in ("polynomial", "identity"):
-            raise InputError(f"activation={self.activation!r}: unbounded, and R = 0; choose another one")
         if self.activation != FACTORIAL:
-            require_activation(self.activation, ())
+            require_activation(self.activation, self.coefficients)
         elif self.scale != 1:
             raise InputError(f"scale={self.scale!s}: 1 is needed for {FACTORIAL!r}")
         if not 0 < abs(self.scale) <= 16:
@@ -89,8 +91,12 @@ def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
     if name == FACTORIAL:
         how = "the Taylor series at 0 has the coefficients ±(2k)!/k!, and converges nowhere else"
         return (Hypothesis("φ is analytic on the real line", False, how),)
-    how = f"{name} has a kink" if name in KINKED else f"{name}: derivatives of order 1 and more are bounded in a strip"
-    return (Hypothesis("φ is analytic on the real line", name not in KINKED, how),)
+    how = f"{name} has a kink" if name in KINKED else f"{name}, by its singularities"
+    is_polynomial = name in ("identity", "polynomial")
+    return (
+        Hypothesis("φ is analytic on the real line", name not in KINKED, how),
+        Hypothesis("φ is no polynomial", not is_polynomial, f"{name}: R = 0, exactly" if is_polynomial else name),
+    )
 
 
 def predict(instance: Instance) -> Prediction:
