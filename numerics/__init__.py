@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from . import pruning as pruning
     from . import quantile_samples as quantile_samples
     from . import ranges as ranges
+    from . import ray_gradients as ray_gradients
     from . import realization as realization
     from . import reference as reference
     from . import rescaled_modules as rescaled_modules
@@ -156,6 +157,7 @@ __all__ = [
     "pruning",
     "quantile_samples",
     "ranges",
+    "ray_gradients",
     "realization",
     "reference",
     "rescaled_modules",

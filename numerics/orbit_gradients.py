@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -77,19 +78,22 @@ def _orbit(
     return signs * np.array([f for f, _ in pairs]), signs[:, None] * np.array([gradient for _, gradient in pairs])
 
 
-def model_values(model: str, sizes: Sequence[int], weights: Vector, x: Vector) -> tuple[float, Vector]:
-    """Return value and gradient of a scalar model; its parameters are output weights first, then the rows of hidden units."""
+def model_values(model: str, sizes: Sequence[int], weights: Vector, x: Vector) -> tuple[Any, Vector]:
+    """Return value and gradient of a scalar model; its parameters are output weights first, then the rows of hidden units.
+
+    Arrays of objects give what the arithmetic of these objects gives.
+    """
     if model == "linear":
-        return float(weights @ x), x
+        return weights @ x, x
     r = sizes[-2]
-    inputs = np.append(x, 1.0) if model == "power-bias" else x
+    inputs = np.append(x, 1) if model.endswith("-bias") else x
     a, w = weights[:r], weights[r:].reshape(r, -1)
     z = w @ inputs
-    if model == "relu":
-        value, derivative = np.maximum(z, 0.0), (z > 0).astype(np.float64)
+    if model.startswith("relu"):
+        value, derivative = np.maximum(z, 0), (z > 0) * 1
     else:
         value, derivative = z ** sizes[0], sizes[0] * z ** (sizes[0] - 1)
-    return float(a @ value), np.concatenate([value, ((a * derivative)[:, None] * inputs).ravel()])
+    return a @ value, np.concatenate([value, ((a * derivative)[:, None] * inputs).ravel()])
 
 
 def _rank(rows: Vector) -> int:

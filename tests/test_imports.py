@@ -36,6 +36,7 @@ MODELS = tuple(
         "lift",
         "orbits",
         "polynomials",
+        "rays",
         "reading",
         "surds",
         "text",

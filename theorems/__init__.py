@@ -111,6 +111,7 @@ NAMES: tuple[str, ...] = (
     "lift_group_eq_product_over_types",
     "averaged_gradient_span_eq_orbit_sums",
     "no_new_law_of_nonpolynomial_margin_loss",
+    "no_new_law_of_binary_labels_along_rays",
     "plane_angle_conserved_iff_order_exceeds_degree",
     "centered_direction_conserved_of_cyclic_shifts",
     "attention_range_conserved_of_rotations",

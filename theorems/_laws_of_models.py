@@ -9,13 +9,13 @@ import numpy as np
 from .. import numerics, theory
 from .._checker_dynamics import is_orthogonal
 from .._checker_groups import Action, elements
-from ..core import Claim, Estimate, Evidence, Measurement, Prediction, Relation
+from ..core import Claim, Estimate, Evidence, Hypothesis, Measurement, Prediction, Relation
 from ..numerics.integrators import Vector
 from ..theory.law_count import LawCount
 from ..theory.model_fields import ModelFields
 from ..theory.orbit_fields import OrbitFields
 
-__all__ = ["claimed", "counted", "float_elements", "measured_laws", "signed_elements"]
+__all__ = ["claimed", "counted", "float_elements", "measured_laws", "rich_labels", "signed_elements"]
 
 
 def counted(instance: ModelFields) -> LawCount:
@@ -73,3 +73,9 @@ def signed_elements(instance: OrbitFields) -> list[tuple[Vector, int]]:
     """Return the maps of inputs as arrays, each with the sign it gives to labels."""
     maps = [g for g, _ in float_elements(instance.group.action(1))]
     return [(g, round(float(np.linalg.det(g))) if instance.character == "sign" else 1) for g in maps]
+
+
+def rich_labels(instance: OrbitFields) -> tuple[Hypothesis, ...]:
+    """Return the hypothesis that labels, with inputs along rays, see every coefficient of the Taylor series."""
+    how = f"labels = {instance.labels}, model = {instance.model}"
+    return (Hypothesis("labels in an interval or a homogeneous model", instance.has_rich_labels, how),)

@@ -2,9 +2,9 @@
 
 Hypotheses
 ----------
-A finite group; φ analytic and not a polynomial; labels in an interval around 0; along the orbit of each input the
-numbers |z_g| are pairwise distinct. For the exponential loss, whose Taylor series has all powers, distinct z_g
-suffice.
+A finite group; φ analytic and not a polynomial; labels in an interval around 0, or labels ±1 with a model that is
+homogeneous in its inputs and inputs along rays; along the orbit of each input the numbers |z_g| are pairwise distinct.
+For the exponential loss, whose Taylor series has all powers, distinct z_g suffice.
 
 Statement
 ---------
@@ -42,7 +42,7 @@ from ..core import (
     Variant,
 )
 from ..theory.orbit_fields import OrbitFields
-from ._laws_of_models import signed_elements
+from ._laws_of_models import rich_labels, signed_elements
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -63,7 +63,11 @@ def hypotheses(instance: OrbitFields) -> tuple[Hypothesis, ...]:
         separated = all(len(set(orbit.values)) == len(orbit.values) for orbit in instance.orbits)
     else:
         separated = all(orbit.is_separated for orbit in instance.orbits)
-    return (*_not_polynomial(instance), Hypothesis("separated orbit values", separated, "integers along every orbit"))
+    return (
+        *_not_polynomial(instance),
+        *rich_labels(instance),
+        Hypothesis("separated orbit values", separated, "integers along every orbit"),
+    )
 
 
 def predict(instance: OrbitFields) -> Prediction:
@@ -75,6 +79,12 @@ def predict(instance: OrbitFields) -> Prediction:
 
 def measure(instance: OrbitFields, seed: int, device: str) -> Measurement:
     """Ranks of sampled gradients, in floating point; small orbit sums may leave the second one open."""
+    if instance.labels == "binary":
+        model = (instance.model, instance.sizes, instance.weights, instance.inputs)
+        ranks = numerics.ray_gradients.ray_ranks(*model, signed_elements(instance), instance.loss)
+        how = "pivots in arithmetic of 300 digits"
+        pairs = zip(("plain_rank", "averaged_rank"), ranks, strict=True)
+        return Measurement({name: Estimate(rank, how=how) for name, rank in pairs})
     weights, inputs = np.array(instance.weights, np.float64), np.array(instance.inputs, np.float64)
     arguments = (instance.model, instance.sizes, weights, inputs, signed_elements(instance))
     estimates = {"plain_rank": Estimate(numerics.orbit_gradients.plain_rank(*arguments), how="singular values")}
@@ -88,7 +98,7 @@ def measure(instance: OrbitFields, seed: int, device: str) -> Measurement:
 def instances() -> SearchStrategy[Fields]:
     from hypothesis import strategies as st
 
-    def fields(weights: list[int], x: list[int], loss: str) -> Fields:
+    def fields(weights: list[int], x: list[int], loss: str, labels: str) -> Fields:
         return {
             "model": "linear",
             "sizes": [3],
@@ -96,10 +106,12 @@ def instances() -> SearchStrategy[Fields]:
             "inputs": [x],
             "group": {"name": "C3"},
             "loss": loss,
+            "labels": labels,
         }
 
     numbers = st.lists(st.integers(-9, 9), min_size=3, max_size=3)
-    return st.builds(fields, numbers, numbers, st.sampled_from(["logistic", "exponential"]))
+    losses, labels = st.sampled_from(["logistic", "exponential"]), st.sampled_from(["interval", "binary"])
+    return st.builds(fields, numbers, numbers, losses, labels)
 
 
 def _tied() -> SearchStrategy[Fields]:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from . import quantile_orders as quantile_orders
     from . import range_identity as range_identity
     from . import range_laws as range_laws
+    from . import ray_fields as ray_fields
     from . import realization as realization
     from . import separation as separation
     from . import sign_flow as sign_flow
@@ -103,6 +104,7 @@ __all__ = [
     "quantile_orders",
     "range_identity",
     "range_laws",
+    "ray_fields",
     "realization",
     "separation",
     "sign_flow",

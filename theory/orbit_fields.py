@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from .._checker_architectures import Malformed
-from .._checker_orbits import Orbit, exact_rank, orbit_rows, orbits, taylor_support
+from .._checker_orbits import HOMOGENEOUS, Orbit, exact_rank, orbit_rows, orbits, taylor_support
 from ..core import InputError
 from .model_fields import GroupFields
 
@@ -21,17 +21,19 @@ class OrbitFields:
     Parameters
     ----------
     model : str
-        ``linear``, ``relu``, ``power`` or ``power-bias``.
+        ``linear``, ``relu``, ``relu-bias``, ``power`` or ``power-bias``.
     sizes : tuple of int
         ([exponent,] [units,] inputs).
     weights : tuple of int
-        Output weights, then the rows of the hidden units.
+        Output weights, then the rows of the hidden units, each with its bias last.
     inputs : tuple of tuples of int
         Where gradients are taken.
     loss : str
         ``logistic``, ``exponential``, ``sigmoid``, ``squared`` or ``polynomial-m``.
     character : str
         How labels transform: ``trivial``, or ``sign`` for the determinant.
+    labels : str
+        ``interval`` around 0, or ``binary`` for ±1 and inputs along rays, which sees the same of homogeneous models.
     """
 
     model: str
@@ -41,6 +43,7 @@ class OrbitFields:
     group: GroupFields
     loss: str = "logistic"
     character: Literal["trivial", "sign"] = "trivial"
+    labels: Literal["interval", "binary"] = "interval"
 
     def __post_init__(self) -> None:
         try:
@@ -48,7 +51,10 @@ class OrbitFields:
         except Malformed as error:
             raise InputError(str(error)) from None
         if self.is_finite:
-            _ = self.orbits
+            self._check()
+
+    def _check(self) -> None:
+        _ = self.orbits
 
     @property
     def is_finite(self) -> bool:
@@ -63,6 +69,11 @@ class OrbitFields:
             return orbits(own | {"group": self.group.plain})
         except (Malformed, ValueError) as error:
             raise InputError(str(error)) from None
+
+    @property
+    def has_rich_labels(self) -> bool:
+        """Whether labels see every coefficient of the Taylor series: they fill an interval, or scaling inputs does it."""
+        return self.labels == "interval" or self.model in HOMOGENEOUS
 
     @property
     def support(self) -> list[int]:

@@ -19,7 +19,17 @@ from lakatos._checker_groups import elements
 from lakatos._checker_reading import Invalid, record, sequence, show
 from lakatos._checker_sets import Fact
 
-__all__ = ["LOSSES", "MODELS", "Orbit", "check_orbit_ranks", "exact_rank", "orbit_rows", "orbits", "taylor_support"]
+__all__ = [
+    "HOMOGENEOUS",
+    "LOSSES",
+    "MODELS",
+    "Orbit",
+    "check_orbit_ranks",
+    "exact_rank",
+    "orbit_rows",
+    "orbits",
+    "taylor_support",
+]
 
 _MOST_ORBIT = 200
 _LARGEST_VALUE = 10**6
@@ -138,10 +148,14 @@ def check_orbit_ranks(fields: Any, certificate: Mapping[str, Any]) -> dict[str, 
     """Return the exact ranks over all inputs: of plain gradients, of the averaged loss, and of the averaged squared loss.
 
     2|G| members of K suffice: the first |G| of one parity span what all of that parity do (Descartes' rule of signs).
+    They are seen by labels in an interval; by labels ±1 if scaling the input scales the value, so that inputs on the ray
+    through x do the work of labels.
     """
     record(certificate, "certificate", frozenset({"kind"}))
     if not isinstance(fields, Mapping):
         raise Invalid(f"fields={show(fields)}: an object is needed")
+    if fields.get("labels", "interval") != "interval" and fields.get("model") not in HOMOGENEOUS:
+        raise Invalid(f"labels={show(fields['labels'])}: orbit sums are what they see of homogeneous models only")
     try:
         found = orbits(fields)
         size = len(found[0].values)
@@ -193,8 +207,8 @@ def _units(w: Sequence[int], x: Sequence[int], sizes: Sequence[int], biases: boo
     return [(w[j], _dot(w[r + j * width : r + (j + 1) * width], inputs), inputs) for j in range(r)]
 
 
-def _relu(w: Sequence[int], x: Sequence[int], sizes: Sequence[int]) -> tuple[int, list[int]]:
-    units = _units(w, x, sizes, False)
+def _relu(w: Sequence[int], x: Sequence[int], sizes: Sequence[int], biases: bool = False) -> tuple[int, list[int]]:
+    units = _units(w, x, sizes, biases)
     if any(z == 0 for _, z, _ in units):
         raise Malformed("inputs: a hidden unit is at its kink; choose other weights or inputs")
     first = [max(z, 0) for _, z, _ in units]
@@ -224,7 +238,11 @@ MODELS: dict[
 ] = {
     "linear": (_linear, 1, lambda s: s[0]),
     "relu": (_relu, 2, lambda s: s[0] * (1 + s[1])),
+    "relu-bias": (lambda w, x, s: _relu(w, x, s, True), 2, lambda s: s[0] * (2 + s[1])),
     "power": (_power, 3, lambda s: s[1] * (1 + s[2])),
     "power-bias": (lambda w, x, s: _power(w, x, s, True), 3, lambda s: s[1] * (2 + s[2])),
 }
 """Value and gradient, number of sizes, and number of weights: sizes are ([exponent,] [units,] inputs)."""
+
+HOMOGENEOUS = frozenset({"linear", "relu", "power"})
+"""Models with f(tx) = t^m f(x), for which labels ±1 along a ray of inputs see what labels in an interval do."""

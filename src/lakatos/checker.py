@@ -28,6 +28,7 @@ from lakatos._checker_laws import check_law_count
 from lakatos._checker_lift import check_lift_group
 from lakatos._checker_orbits import check_orbit_ranks
 from lakatos._checker_paths import check_different_components, check_path, check_rescaling
+from lakatos._checker_rays import check_ray_ranks
 from lakatos._checker_reading import Invalid, number, record, sequence, show
 from lakatos._checker_sets import Fact, check_empty, check_point
 from lakatos._checker_signs import check_sign_flow
@@ -42,6 +43,7 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, Any]], dict[str, Fact]]] = {
     "law_count": check_law_count,
     "lift_group": check_lift_group,
     "orbit_ranks": check_orbit_ranks,
+    "ray_ranks": check_ray_ranks,
     "sign_flow": check_sign_flow,
     "jacobian_rank": check_rank,
     "singular_point": check_singular_point,
