@@ -181,7 +181,8 @@ def runs_beside_linearization(
         raise InputError(f"records={list(kept)!r}: steps from 1 to {schedule.steps} are needed")
     train, rate = len(targets), schedule.rate
     layers = slice(-1, None) if schedule.trained == "last" else slice(None)
-    kernel = rate * tangent_kernel(mlp, inputs, layers=layers)[..., :train, :]
+    # As one matrix for each network, laid out once: every step multiplies by it.
+    kernel = (rate * tangent_kernel(mlp, inputs, layers=layers)[..., :train, :]).flatten(-2).flatten(-3, -2)
     now = mlp.with_parameters([p.clone() for p in mlp.parameters])
     start = forward(now, inputs).outputs
     linear = start.clone()
@@ -198,7 +199,7 @@ def runs_beside_linearization(
         spread = torch.zeros_like(linear[..., :train, :]).scatter_add_(
             -2, rows[..., None].expand_as(c_linear), c_linear
         )
-        linear = linear - torch.einsum("...njmi,...mi->...nj", kernel, spread)
+        linear = linear - (kernel @ spread.flatten(-2).unsqueeze(-1)).reshape_as(linear)
         if step in kept:
             outputs.append(forward(now, inputs).outputs)
             linears.append(linear)
