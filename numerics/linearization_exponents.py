@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..core import InputError
 from .linearized_training import Runs, Schedule, ensemble_runs
 from .mlps import Architecture
 from .power_laws import PowerLaw, power_law
@@ -31,6 +32,8 @@ class Ensemble:
         Seeds of each width.
     train, test : int
         Inputs on the sphere |x|² = d that are trained on, with labels ±1, and others.
+    orthogonal : bool
+        Whether those trained on are orthogonal, so that for weights that are normal nothing depends on which they are.
     """
 
     architecture: Callable[[int], Architecture]
@@ -38,12 +41,23 @@ class Ensemble:
     networks: int
     train: int = 4
     test: int = 2
+    orthogonal: bool = False
 
 
-def sphere_data(dimension: int, train: int, test: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Return inputs (train + test, d) with |x|² = d, and labels ±1 (train, 1)."""
+def sphere_data(dimension: int, train: int, test: int, seed: int, *, orthogonal: bool = False) -> tuple[Tensor, Tensor]:
+    """Return inputs (train + test, d) with |x|² = d, and labels ±1 (train, 1).
+
+    Raises
+    ------
+    InputError
+        If more than d inputs are to be orthogonal.
+    """
+    if orthogonal and train > dimension:
+        raise InputError(f"train={train!r}: at most {dimension} inputs of that dimension are orthogonal")
     rng = np.random.default_rng([seed, 5])
     x = rng.standard_normal((train + test, dimension))
+    if orthogonal:
+        x[:train] = np.linalg.qr(x[:train].T)[0].T
     x *= np.sqrt(dimension) / np.linalg.norm(x, axis=1, keepdims=True)
     y = rng.choice([-1.0, 1.0], (train, 1))
     return torch.from_numpy(x), torch.from_numpy(y)
@@ -61,7 +75,9 @@ def sphere_runs(
 ) -> Runs:
     """Return the runs of all networks of one width, on the same data for every width."""
     architecture = ensemble.architecture(width)
-    inputs, targets = sphere_data(architecture.inputs, ensemble.train, ensemble.test, seed)
+    inputs, targets = sphere_data(
+        architecture.inputs, ensemble.train, ensemble.test, seed, orthogonal=ensemble.orthogonal
+    )
     seeds = [int(s) for s in np.random.SeedSequence([seed, width]).generate_state(ensemble.networks)]
     return ensemble_runs(architecture, seeds, inputs, targets, schedule, records=records, drifts=drifts, device=device)
 
