@@ -39,6 +39,26 @@ def test_bracket_narrows_with_steps_and_is_infinite_with_few() -> None:
     assert widths[2].upper / widths[2].lower < widths[1].upper / widths[1].lower
 
 
+@pytest.mark.parametrize(
+    ("P", "steps", "stated"),
+    [
+        (1312, 32, 0.19265 / 0.18470),
+        (67840, 16, 0.1079 / 0.08278),
+        (67840, 24, 0.0914 / 0.08278),
+        (67840, 32, 0.0872 / 0.08278),
+        (67840, 48, 0.0847 / 0.08278),
+    ],
+)
+def test_width_of_the_bracket_is_that_of_the_theorem(P: int, steps: int, stated: float) -> None:
+    """√(1/(1 − ε)) with ε = (log(1.648 √P/10⁻⁶)/(2k − 1))², as stated for two networks."""
+    spectrum = torch.linspace(-1, 0.9, P, dtype=torch.float64)
+    found = matrix_norm_bracket(lambda u: spectrum * u, P, steps=steps)
+    assert found.upper / found.lower == pytest.approx(stated, rel=1e-3)
+    epsilon = (math.log(1.648 * math.sqrt(P) / 1e-6) / (2 * steps - 1)) ** 2
+    assert found.upper / found.lower == pytest.approx(1 / math.sqrt(1 - epsilon), rel=1e-12)
+    assert found.lower <= 1 <= found.upper
+
+
 def test_zero_and_rank_one_matrices() -> None:
     zero = matrix_norm_bracket(lambda u: 0 * u, 5)
     assert (zero.lower, zero.upper) == (0.0, 0.0)
