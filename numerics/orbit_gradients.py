@@ -90,7 +90,7 @@ def model_values(model: str, sizes: Sequence[int], weights: Vector, x: Vector) -
     a, w = weights[:r], weights[r:].reshape(r, -1)
     z = w @ inputs
     if model.startswith("relu"):
-        value, derivative = np.maximum(z, 0), (z > 0) * 1
+        value, derivative = np.maximum(z, 0), np.where(z > 0, 1, 0).astype(z.dtype)
     else:
         value, derivative = z ** sizes[0], sizes[0] * z ** (sizes[0] - 1)
     return a @ value, np.concatenate([value, ((a * derivative)[:, None] * inputs).ravel()])

@@ -18,6 +18,7 @@ from .orbit_gradients import model_values
 __all__ = ["rank", "ray_ranks"]
 
 Elements: TypeAlias = "Sequence[tuple[Vector, int]]"
+Decimals: TypeAlias = Any  # an array of decimals, which NumPy has no type for
 
 _DIGITS = 300
 _KEPT, _NOISE = Decimal("1e-120"), Decimal("1e-240")  # pivots are above the one or below the other
@@ -51,11 +52,12 @@ def ray_ranks(
         maps = [(_decimals(g), sign) for g, sign in elements]
         plain, averaged = [], []
         for x in inputs:
-            first, step = _reach(model, sizes, theta, _decimals(x), maps)
+            point = _decimals(x)
+            first, step = _reach(model, sizes, theta, point, maps)
             # Any piece of the ray without a kink shows what the whole of it does, since gradients are analytic there.
             count = len(maps) * (1 + (sizes[0] if model.startswith("power") else 1)) + 2
             for k in range(1, count + 1):
-                values, gradients = _orbit(model, sizes, theta, (first + k * step / count) * _decimals(x), maps)
+                values, gradients = _orbit(model, sizes, theta, point * (first + k * step / count), maps)
                 plain += list(gradients)
                 for y in (1, -1):
                     slopes = np.array([y * _slope(loss, y * z) for z in values], object)
@@ -65,7 +67,7 @@ def ray_ranks(
         return rank(plain), rank(averaged)
 
 
-def rank(rows: Sequence[Vector]) -> int:
+def rank(rows: Sequence[Decimals]) -> int:
     """Return the rank by elimination with complete pivoting, rows of decimals scaled to largest entry one.
 
     Raises
@@ -89,7 +91,7 @@ def rank(rows: Sequence[Vector]) -> int:
     return found
 
 
-def _reach(model: str, sizes: Sequence[int], theta: Vector, x: Vector, maps: Elements) -> tuple[Decimal, Decimal]:
+def _reach(model: str, sizes: Sequence[int], theta: Decimals, x: Decimals, maps: Elements) -> tuple[Decimal, Decimal]:
     """Return a t beyond the last kink of the ray, and how far from there values of the model vary by about one."""
     first = Decimal(0)
     if model == "relu-bias":
@@ -98,17 +100,17 @@ def _reach(model: str, sizes: Sequence[int], theta: Vector, x: Vector, maps: Ele
             for row in rows:
                 if slope := row[:-1] @ (g @ x):
                     first = max(first, -row[-1] / slope)
-    start = _orbit(model, sizes, theta, (first + Decimal("1e-9")) * x, maps)[0]
+    start = _orbit(model, sizes, theta, x * (first + Decimal("1e-9")), maps)[0]
     step = Decimal(1)
     for _ in range(60):
-        end = _orbit(model, sizes, theta, (first + step) * x, maps)[0]
+        end = _orbit(model, sizes, theta, x * (first + step), maps)[0]
         if max(abs(end - start)) <= 1:
             break
         step /= 2
     return first, step
 
 
-def _orbit(model: str, sizes: Sequence[int], theta: Vector, x: Vector, maps: Elements) -> tuple[Vector, Vector]:
+def _orbit(model: str, sizes: Sequence[int], theta: Decimals, x: Decimals, maps: Elements) -> tuple[Decimals, Decimals]:
     pairs = [(sign, *model_values(model, sizes, theta, g @ x)) for g, sign in maps]
     values = np.array([sign * value for sign, value, _ in pairs], object)
     return values, np.array([sign * gradient for sign, _, gradient in pairs], object)
@@ -121,6 +123,6 @@ def _slope(loss: str, z: Decimal) -> Decimal:
     return SLOPES[loss](z)
 
 
-def _decimals(array: Any) -> Vector:
+def _decimals(array: Any) -> Decimals:
     flat = [Decimal(round(entry)) for entry in np.asarray(array, object).ravel()]
     return np.array(flat, object).reshape(np.shape(array))
