@@ -20,6 +20,7 @@ from pathlib import Path
 from ratios import record
 
 INPUTS = 8
+ENSEMBLE = ("batched", "loop", "products")
 PEERS = {"nested": "nested `torch.func.jvp`", "jet": "`jax.experimental.jet`"}
 JAX_SCRIPT = Path(__file__).with_name("taylor_mode_jax.py")
 
@@ -79,7 +80,7 @@ def one_network(kind: str, width: int, order: int) -> dict[str, float]:
 
 
 def ensemble(kind: str, networks: int, widths: int) -> dict[str, float]:
-    """Return the time of C_{0,0}…C_{0,6} of networks of widths 64, 128, …: in batches of each width, or one by one."""
+    """Return the time of C_{0,0}…C_{0,6} of networks of widths 64, 128, …: in batches, one by one, or of products alone."""
     import torch
 
     from lakatos.numerics import mlps, taylor_mode
@@ -99,11 +100,22 @@ def ensemble(kind: str, networks: int, widths: int) -> dict[str, float]:
         for i in range(networks):
             correlations(mlp.with_parameters([p[i] for p in mlp.parameters]))
 
-    call = batched if kind == "batched" else one_by_one
+    def products(mlp: mlps.Mlp, width: int) -> None:
+        """Multiply the matrices of `batched`, and nothing else."""
+        size = max(1, taylor_mode.NEURONS_AT_ONCE // width)
+        rows = torch.ones(size, 7, width, dtype=torch.float64)
+        for start in range(0, networks, size):
+            W, a = (p[start : start + size] for p in mlp.parameters)
+            h = rows[: len(a)]
+            products = (x @ W.mT, h[:, :1] @ a.mT, x @ W.mT, h[:, :1, :1] @ a, h @ a.mT, h[:, :6] @ h[:, :1].mT)
+            del products
+
+    call = {"batched": batched, "loop": one_by_one, "products": products}[kind]
     seconds = 0.0
-    for width in [64 * 2**k for k in range(widths)]:
-        mlp = mlps.draw(mlps.Architecture(INPUTS, width), range(networks))
-        seconds += measured(partial(call, mlp, width))
+    with torch.inference_mode():
+        for width in [64 * 2**k for k in range(widths)]:
+            mlp = mlps.draw(mlps.Architecture(INPUTS, width), range(networks))
+            seconds += measured(partial(call, mlp, width))
     return {"seconds": seconds, "start": 0.0, "peak": megabytes()}
 
 
@@ -117,7 +129,7 @@ def run(*arguments: str, python: str = sys.executable, script: Path = Path(__fil
 def main() -> None:
     """Measure and print, or run one task."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", choices=("taylor", "norms", "nested", "batched", "loop"))
+    parser.add_argument("--task", choices=("taylor", "norms", "nested", *ENSEMBLE))
     parser.add_argument("--width", type=int, default=4096)
     parser.add_argument("--order", type=int, default=6)
     parser.add_argument("--networks", type=int, default=200)
@@ -125,7 +137,7 @@ def main() -> None:
     parser.add_argument("--jax", help="Python of an environment with JAX, to compare with jax.experimental.jet")
     parser.add_argument("--full", action="store_true", help="also width 16384, and 200 networks of 8 widths")
     options = parser.parse_args()
-    if options.task in ("batched", "loop"):
+    if options.task in ENSEMBLE:
         report(json.dumps(ensemble(options.task, options.networks, options.widths)))
         return
     if options.task:
@@ -149,13 +161,12 @@ def main() -> None:
             size = f"width {width}, d = {order}"
             record("correlations by Taylor mode", size, times["taylor", width, order], PEERS[task], seconds, 2)
     for networks, widths in ((200, 4), *([(200, 8)] if options.full else [])):
-        batched, loop = (
-            run("--task", task, "--networks", str(networks), "--widths", str(widths))["seconds"]
-            for task in ("batched", "loop")
+        batched, loop, products = (
+            run("--task", task, "--networks", str(networks), "--widths", str(widths))["seconds"] for task in ENSEMBLE
         )
         size = f"{networks} networks of {widths} widths"
         record("correlations of many networks", size, batched, "one by one", loop, 5)
-        report(f"{networks} networks of {widths} widths: batched {batched:.2f} s, one by one {loop:.2f} s")
+        report(f"{size}: batched {batched:.2f} s (products {products:.2f} s), one by one {loop:.2f} s")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ def correlation_samples(
     for part in chunks(seeds, size, budget=1 << 28, most=NEURONS_AT_ONCE // architecture.width):
         mlp = draw(architecture, part, device=device)
         direction = gradient_direction(mlp, x, one)
-        values.append(correlations(mlp, x, direction, order, rate=eta)[..., 0, 0])
+        with torch.inference_mode():
+            values.append(correlations(mlp, x, direction, order, rate=eta)[..., 0, 0])
         norms.append(first_order_norms(mlp, x, direction, order - 1, rate=eta)[..., 0, 0])
     return torch.cat(values).cpu().numpy(), torch.cat(norms).cpu().numpy()
 

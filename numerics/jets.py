@@ -1,7 +1,8 @@
 """Taylor coefficients of activations along a curve, in torch: from those of z(t) to those of φ(z(t)).
 
 A jet is a list of tensors of one shape, the coefficients of t⁰, t¹, …. Every rule is a recursion that differentiates nothing,
-costs O(k²) products for order k, and can itself be differentiated by autograd and by `torch.func`.
+costs O(k²) products for order k, and can itself be differentiated by autograd and by `torch.func`; in
+`torch.inference_mode` sums are made in place.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ __all__ = ["ACTIVATIONS", "ENTIRE", "KINKED", "Jet", "activation_jet", "activati
 Jet: TypeAlias = "list[Tensor]"
 
 
+def _plus(total: Tensor, a: Tensor, b: Tensor, value: float = 1.0) -> Tensor:
+    """Return total + value·a·b for a temporary `total`: in place where no transform is looking on."""
+    if torch.is_inference_mode_enabled():
+        return total.addcmul_(a, b, value=value)
+    return torch.addcmul(total, a, b, value=value)
+
+
 def _convolved(a: Sequence[Tensor], b: Sequence[Tensor], k: int) -> Tensor:
     """Return Σ a_i b_{k−i}."""
     first, *rest = range(max(0, k - len(b) + 1), min(k, len(a) - 1) + 1)
     total = a[first] * b[k - first]
     for i in rest:
-        total = torch.addcmul(total, a[i], b[k - i])
+        total = _plus(total, a[i], b[k - i])
     return total
 
 
@@ -39,7 +47,7 @@ def _convolved_square(a: Sequence[Tensor], k: int) -> Tensor:
     else:
         total, pairs = 2 * (a[pairs[0]] * a[k - pairs[0]]), pairs[1:]
     for i in pairs:
-        total = torch.addcmul(total, a[i], a[k - i], value=2)
+        total = _plus(total, a[i], a[k - i], 2)
     return total
 
 
@@ -54,7 +62,7 @@ def _integrated(z: Sequence[Tensor], slope: Sequence[Tensor], k: int) -> Tensor:
     if last < k:
         total = total * (last / k)
     for i in range(max(1, k - len(slope) + 1), last):
-        total = torch.addcmul(total, z[i], slope[k - i], value=i / k)
+        total = _plus(total, z[i], slope[k - i], i / k)
     return total
 
 

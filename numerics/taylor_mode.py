@@ -171,7 +171,9 @@ def _linear(mlp: Mlp, layer: int, h: list[Tensor], direction: Direction, order: 
     """Return the coefficients of m(W + tV)h(t) + b + t·Σδ, all orders in one product with W."""
     count, m = h[0].shape[-2], mlp.multipliers[layer]
     rows = torch.cat(h, dim=-2)
-    z = list(torch.split(m * (rows @ mlp.weights[layer].mT), count, dim=-2))
+    W = mlp.weights[layer].mT
+    # The multiplier goes to the shorter side: inputs are few, and so are outputs.
+    z = list(torch.split((m * rows) @ W if layer == 0 else m * (rows @ W), count, dim=-2))
     if order:
         along = m * (rows[..., : order * count, :] @ direction.inputs[layer].mT)
         shifts = torch.split(along @ direction.deltas[layer], count, dim=-2)

@@ -57,6 +57,18 @@ def test_coefficients_left_out_are_zero(name: str, length: int) -> None:
     torch.testing.assert_close(torch.stack([value, slope]), torch.stack(jets.activation_jet(name, [z[0], zero + 1])))
 
 
+@pytest.mark.parametrize("name", list(jets.ACTIVATIONS))
+def test_sums_in_place_change_nothing(name: str) -> None:
+    generator = torch.Generator().manual_seed(1)
+    z = list(torch.randn(3, 5, 1, 7, generator=generator, dtype=torch.float64))
+    kept = [coefficient.clone() for coefficient in z]
+    with torch.inference_mode():
+        found = jets.activation_jet(name, z, 6)
+    for got, wanted in zip(found, jets.activation_jet(name, kept, 6), strict=True):
+        assert torch.equal(got, wanted)
+    assert all(torch.equal(got, wanted) for got, wanted in zip(z, kept, strict=True))
+
+
 def test_norms_of_coefficients_that_vanish() -> None:
     mlp, inputs, seen, cotangents = problem(Architecture(3, 4, activation="identity"), 0)
     direction = taylor_mode.gradient_direction(mlp, seen, cotangents)
