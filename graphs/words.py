@@ -114,6 +114,8 @@ def _remarks(result: Connectivity, locked: Sequence[EdgeMinimum]) -> Iterable[st
             yield f"Neurons with a single {side} weight ({len(nodes)}): {_listed(network, nodes)}."
     if result.margin is not None:
         yield _margin(result)
+    if not len(network.hidden_nodes):
+        yield "No neuron obeys a law of balance, so this set is all of the weights and says nothing about training."
     yield from network.notices
 
 

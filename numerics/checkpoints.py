@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import pickletools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, BinaryIO
 from zipfile import ZipFile
 
@@ -20,6 +21,8 @@ __all__ = ["load_checkpoint", "load_tensors"]
 
 # PyTorch searches its messages in time quadratic in the names of the classes that it refuses.
 _LONGEST_NAME = 1000
+# What DataParallel and DistributedDataParallel put before the names of the entries.
+_WRAPPED = "module."
 
 
 def load_checkpoint(module: nn.Module, path: Path) -> None:
@@ -43,7 +46,21 @@ def load_checkpoint(module: nn.Module, path: Path) -> None:
     try:
         module.load_state_dict(state, strict=True)
     except RuntimeError as error:
-        raise InputError(f"{path}: does not fit the module: {' '.join(str(error).split())}") from None
+        why = _misfit(module.state_dict().keys(), state.keys()) or " ".join(str(error).split())
+        raise InputError(f"{path}: does not fit the module: {why}") from None
+
+
+def _misfit(needed: Collection[str], given: Collection[str]) -> str:
+    """Return in what the names of the entries differ, and what to do about it; empty if they are the same."""
+    missing, unknown = ([key for key in one if key not in other] for one, other in ((needed, given), (given, needed)))
+    parts = [
+        f"{len(keys)} {kind} ({keys[0]!r}{', …' if keys[1:] else ''})"
+        for keys, kind in ((missing, "missing"), (unknown, "unknown"))
+        if keys
+    ]
+    if parts and {key.removeprefix(_WRAPPED) for key in given} == set(needed):
+        parts.append(f"remove {_WRAPPED!r} from the names, or save the state dict of the module that is wrapped")
+    return "entries " + ", ".join(parts) if parts else ""
 
 
 def load_tensors(data: Path | BinaryIO) -> Any:
@@ -80,6 +97,10 @@ def _state_dict(path: Path) -> dict[str, torch.Tensor]:
         state: Any = load_file(path) if path.suffix == ".safetensors" else load_tensors(path)
     except MemoryError:
         raise
+    except UnpicklingError:  # its message recommends to load the file with code
+        raise InputError(
+            f"{path}: holds other objects than tensors, which are not unpickled; save model.state_dict(), not the model"
+        ) from None
     except Exception as error:  # damaged files raise whatever their format's parser stumbles over
         first = next(iter(str(error).splitlines()), "")
         raise InputError(f"{path}: not a readable checkpoint ({type(error).__name__}: {first})") from None

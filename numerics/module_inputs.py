@@ -18,7 +18,7 @@ Example: TypeAlias = "tuple[tuple[Any, ...], dict[str, Any]]"
 _BATCH = 2
 _TOKENS = 8
 # Convolutions do not say what size of image they expect; most networks take any, others one of these.
-_SIZES = (32, 224, 28, 64, 96, 128, 256, 299, 384, 512)
+_SIZES = (32, 224, 28, 64, 16, 8, 48, 96, 128, 256, 299, 384, 512)
 
 
 def examples_of(module: nn.Module, inputs: Any = None) -> Iterator[Example]:

@@ -7,9 +7,12 @@ edge, and a bias is an edge from a terminal.
 
 from __future__ import annotations
 
+import io
+import logging
 import operator
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from itertools import pairwise
 from typing import Any
 
@@ -108,20 +111,32 @@ def _traced(module: nn.Module, inputs: Any) -> ExportedProgram:
     failures: list[tuple[Example, Exception]] = []
     for example in examples_of(module, inputs):
         try:
-            # What torch has to say about its own internals is not for our users.
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with _torch_silent():
                 program: ExportedProgram = torch.export.export(module, *example, strict=False)
                 return program
         except Exception as error:  # whatever the code of the module raises
             failures.append((example, error))
     (positional, named), first = failures[0]
     shapes = [tuple(item.shape) for item in (*positional, *named.values()) if isinstance(item, torch.Tensor)]
+    others = f", nor with {len(failures) - 1} other sizes" if len(failures) > 1 else ""
     raise InputError(
-        f"module: cannot be traced with inputs of shape {', '.join(map(str, shapes))} "
+        f"module: cannot be traced with inputs of shape {', '.join(map(str, shapes))}{others} "
         f"({type(first).__name__}: {_first_line(first)}); set module.example_input_array to arguments that it accepts, and "
         "let no branch depend on data"
     ) from first
+
+
+@contextmanager
+def _torch_silent() -> Iterator[None]:
+    """Keep from our users what torch has to say about its own internals: it warns, logs tracebacks and prints programs."""
+    disabled = logging.root.manager.disable
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        logging.disable(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logging.disable(disabled)
 
 
 def _first_line(error: Exception) -> str:
@@ -133,8 +148,7 @@ def _functional(program: ExportedProgram) -> ExportedProgram:
     for node in program.graph.nodes:
         target = node.args[0] if _is_in_place(node) else None
         if isinstance(target, fx.Node) and any(map(_shares_memory, (target, *_users_before(target, node)))):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with _torch_silent():
                 functional: ExportedProgram = program.run_decompositions({})
                 return functional
     return program

@@ -115,6 +115,10 @@ def test_frozen_edge_in_json(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (EMPTY, ["The invariant set is empty", "No edge leaves v", "have to sum to at least 0; they sum to -1."]),
         (NESTED, ["The neurons {a, v} cannot change the sign of v→y, the only outgoing weight they have together"]),
+        (
+            {"edges": [["x", "y", 1]]},
+            ["No neuron obeys a law of balance, so this set is all of the weights and says nothing about training."],
+        ),
     ],
 )
 def test_explanation(network: dict[str, Any], sentences: list[str], capsys: pytest.CaptureFixture[str]) -> None:

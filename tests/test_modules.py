@@ -214,6 +214,28 @@ def test_what_cannot_be_converted_is_refused_by_path_and_reason(make: Callable[[
         network_of(make())
 
 
+class Image(nn.Module):
+    """A convolution before a layer that fits one size of image only."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.convolution, self.head = nn.Conv2d(1, 2, 3, padding=1), nn.Linear(2 * size * size, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.convolution(x).relu().flatten(1))  # type: ignore[no-any-return]
+
+
+def test_sizes_of_images_are_tried_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    assert network_of(Image(16)).hidden_names == ("convolution.0", "convolution.1")
+    with pytest.raises(
+        InputError, match=r"inputs of shape \(2, 1, 32, 32\), nor with 12 other sizes .*example_input_array"
+    ):
+        network_of(Image(7))
+    with pytest.raises(InputError, match="let no branch depend on data"):
+        network_of(Branching(4, 4))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_memory_is_estimated_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     with pytest.raises(Undecided, match=r"a network of 16 weights or more needs about .* GiB of memory"):

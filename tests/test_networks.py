@@ -199,7 +199,7 @@ def test_a_checkpoint_gives_weights_and_precision(
     [
         ("factories_for_tests:raises", "raised KeyError: 'width'"),
         ("factories_for_tests:leaves", "raised SystemExit: 0"),
-        ("factories_for_tests:number", "returned a int; a torch.nn.Module is needed"),
+        ("factories_for_tests:number", "returned int; a torch.nn.Module is needed"),
         ("factories_for_tests:nothing", "cannot be imported .AttributeError: .*'nothing'"),
         ("no_such_module_here:mlp", "cannot be imported .ModuleNotFoundError"),
     ],
@@ -218,11 +218,16 @@ class Payload:
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ({"0.weight": torch.ones(1, 1)}, r"state\.pt: does not fit the module: .*Missing key.*2\.weight"),
+        ({"0.weight": torch.ones(1, 1)}, r"state\.pt: does not fit the module: entries 1 missing \('2\.weight'\)"),
+        ({"0.weight": torch.ones(1, 1), "a": torch.ones(1), "b": torch.ones(1)}, r"1 missing .*, 2 unknown \('a', …\)"),
+        (
+            {"module.0.weight": torch.ones(1, 1), "module.2.weight": torch.ones(1, 2)},
+            r"2 missing .*, 2 unknown .*, remove 'module\.' from the names",
+        ),
         ({"0.weight": torch.ones(2, 1), "2.weight": torch.ones(1, 2)}, "size mismatch"),
         ({"state_dict": nn.Linear(1, 1).state_dict()}, "entry 'state_dict' is not a tensor"),
         ([torch.ones(1)], "holds a list, not a state dict"),
-        (Payload(), r"state\.pt: not a readable checkpoint \(UnpicklingError"),
+        (Payload(), r"state\.pt: holds other objects than tensors, .* save model\.state_dict\(\)"),
     ],
 )
 def test_bad_checkpoints_are_refused(

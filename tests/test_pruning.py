@@ -193,6 +193,24 @@ def test_command(folder: Path, capsys: pytest.CaptureFixture[str], name: str, fa
     assert ("unchanged up to rounding" in shown) == (status == 0)
 
 
+@pytest.mark.parametrize(
+    ("activation", "message"),
+    [
+        ("ReLU", "largest gap in the spectrum is a factor of "),
+        ("GELU", "No neuron of this module obeys a law of balance"),
+    ],
+)
+def test_command_says_why_nothing_is_disconnected(
+    folder: Path, capsys: pytest.CaptureFixture[str], activation: str, message: str
+) -> None:
+    text = MODELS.replace("FACTOR", "1.0").replace("ReLU", activation)
+    (folder / f"all_used_{activation}.py").write_text(text)
+    assert main(["prune", f"all_used_{activation}:weak"]) == 0
+    shown = capsys.readouterr().out
+    assert message in shown
+    assert ("one of 10 is needed" in " ".join(shown.split())) == (activation == "ReLU")
+
+
 def test_command_refuses_what_is_no_module(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "graph.json").write_text('{"edges": [["x", "v", 1], ["v", "y", 1]]}')
     assert main(["prune", "graph.json"]) == 2

@@ -55,7 +55,8 @@ class _Answer:
 
 def command(
     network: Annotated[
-        str, typer.Argument(metavar="NETWORK", help="A .json, .graphml or .npz file, or package.module:factory.")
+        str,
+        typer.Argument(metavar="NETWORK", help="A .json, .graphml, .npz or .onnx file, or package.module:factory."),
     ],
     balance: Annotated[
         Path | None, typer.Option(help="JSON or TOML file: the balance (incoming - outgoing) of every hidden node.")

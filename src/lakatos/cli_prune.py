@@ -68,7 +68,7 @@ def command(
     if as_json:
         print_json(_json(result, time.perf_counter() - began))
     else:
-        _print(result)
+        _print(result, least_gap)
     return UNCHANGED if result.is_unchanged else CHANGED
 
 
@@ -96,12 +96,17 @@ def _json(result: Pruning, seconds: float) -> dict[str, Any]:
     }
 
 
-def _print(result: Pruning) -> None:
+def _print(result: Pruning, least_gap: float) -> None:
     console, found = screen(), result.disconnection
     total, removed = len(found.singular_values), len(result.removed)
     console.print(f"{removed} of {total} neurons are disconnected")
+    if not total:
+        console.print("No neuron of this module obeys a law of balance, which is what pruning goes by.")
+        return
     if not removed:
-        console.print(f"The largest gap in the spectrum is a factor of {found.gap:.3g}, which is none.")
+        console.print(
+            f"The largest gap in the spectrum is a factor of {found.gap:.3g}; one of {least_gap:g} is needed (--least-gap)."
+        )
         return
     large, small = total - found.count, found.count
     between = (

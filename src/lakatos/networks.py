@@ -93,7 +93,10 @@ def _from_file(path: Path) -> Network:
             return network_from_onnx(path)
         if not path.exists():
             raise InputError(f"no such file; a network is {_FORMATS}")
-        raise InputError(f"suffix={path.suffix!r}: a network is {_FORMATS}")
+        hint = (
+            "; name the callable in it so: " + ".".join(path.with_suffix("").parts) + ":NAME" if suffix == ".py" else ""
+        )
+        raise InputError(f"suffix={path.suffix!r}: a network is {_FORMATS}{hint}")
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -133,7 +136,7 @@ def read_module(source: str, *, checkpoint: str | os.PathLike[str] | None = None
     from torch import nn
 
     if not isinstance(module, nn.Module):
-        raise InputError(f"{source}: returned a {type(module).__name__}; a torch.nn.Module is needed")
+        raise InputError(f"{source}: returned {type(module).__name__}; a torch.nn.Module is needed")
     if checkpoint is not None:
         from .numerics import checkpoints
 
