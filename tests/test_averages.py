@@ -196,6 +196,18 @@ def test_types_by_the_sum_of_characters_of_squares(name: str, copies: int) -> No
     assert indicator == sum({"R": 1, "C": 0, "H": -2}[b.type] * b.multiplicity for b in blocks)
 
 
+def test_few_invariant_matrices_do_not_settle_the_lift_group() -> None:
+    """Skew maps that commute with 1, 2, 3, 4 random ones of the six-dimensional space of Q8 on ℍ²: only four suffice."""
+    bases = lift_group(action("Q8", copies=2)).bases
+    symmetric = np.array([[float(entry) for entry in flat] for flat in bases["sym"]]).reshape(-1, 8, 8)
+    chosen = np.einsum("ks,sij->kij", np.random.default_rng(0).standard_normal((4, len(symmetric))), symmetric)
+    skew = [np.outer(a, b) - np.outer(b, a) for i, a in enumerate(np.eye(8)) for b in np.eye(8)[:i]]
+    equations = np.array([[(a @ x - x @ a).ravel() for a in chosen] for x in skew])
+    found = [28 - np.linalg.matrix_rank(equations[:, :k].reshape(28, -1)) for k in (1, 2, 3, 4)]
+    assert found == [12, 6, 4, 3]
+    assert len(bases["lie"]) == 3
+
+
 def test_projection_is_orthogonal() -> None:
     basis = [rows([[1, 0], [0, 1]]), rows([[1, 1], [1, 0]])]
     matrix = rows([[3, 7], [-2, 5]])
@@ -245,3 +257,16 @@ def test_ranks_along_orbits(
     }
     facts = check_orbit_ranks(fields, {"kind": "orbit_ranks"})
     assert (facts["plain_rank"], facts["averaged_rank"], facts["squared_rank"]) == ranks
+
+
+def test_ranks_at_single_inputs_of_a_relu_net() -> None:
+    fields = {
+        "model": "relu",
+        "sizes": [4, 3],
+        "weights": numbers(16, 5, 9),
+        "group": {"name": "C3"},
+        "loss": "logistic",
+    }
+    for seed in range(10, 50, 2):
+        facts = check_orbit_ranks({**fields, "inputs": [numbers(3, seed)]}, {"kind": "orbit_ranks"})
+        assert (facts["plain_rank"], facts["averaged_rank"], facts["squared_rank"]) == (3, 3, 2)

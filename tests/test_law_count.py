@@ -6,10 +6,17 @@ from typing import Any
 
 import golden_laws as golden
 import pytest
+import sympy
 
+from lakatos._checker_laws import PRIME, broken_by, components
+from lakatos._checker_polynomials import along, gradient, value_and_gradient
+from lakatos._checker_text import read_polynomial
 from lakatos.checker import check_certificate
 from lakatos.core import InputError
+from lakatos.instance import build_instance
+from lakatos.theorems import load
 from lakatos.theory.law_count import LawCount, law_count
+from lakatos.theory.lie_rank import lie_rank
 from lakatos.theory.model_fields import GroupFields, ModelFields
 
 
@@ -131,6 +138,65 @@ def test_large_averages(
 def test_linear_model(q: int, inputs: int, group: dict[str, Any], laws: int) -> None:
     _, facts = checked(architecture="linear", sizes=(q, inputs), group=group)
     assert facts["laws"] == laws
+    theorem = load("linear_model_law_count")
+    model = {"architecture": "linear", "sizes": [q, inputs], "group": group}
+    formula = theorem.predict(build_instance(theorem.instance_class, model)).claims[0]
+    assert (formula.quantity, formula.value) == ("laws", laws)
+
+
+@pytest.mark.slow
+def test_a_net_of_three_hundred_weights() -> None:
+    _, facts = checked(architecture="linear", sizes=(10, 10, 10, 10))
+    assert (facts["parameters"], facts["laws"]) == (300, 110)
+
+
+@pytest.mark.parametrize("sizes", [(5, 3, 2), (5, 5, 4, 4, 5), (2, 5, 4, 3), (3, 2, 5, 3, 3), (2, 1, 3)], ids=str)
+def test_brackets_of_two_fields_suffice_but_once(sizes: tuple[int, ...]) -> None:
+    words = law_count({"architecture": "linear", "sizes": sizes}).plain.lie.brackets
+    assert max(map(len, words), default=1) == {(2, 5, 4, 3): 3, (2, 1, 3): 1}.get(sizes, 2)
+
+
+def test_brackets_make_up_for_a_smaller_span() -> None:
+    count = law_count({"architecture": "linear", "sizes": (1, 6), "group": {"name": "C3", "copies": 2}})
+    assert count.averaged is not None
+    assert (count.plain.lie.span_rank, count.averaged.lie.span_rank, count.averaged.lie.rank) == (6, 5, 6)
+
+
+def test_values_on_one_orbit_under_two_losses() -> None:
+    """θ_i = f(x_i), labels ±1 for all three: fields θ − 1 and θ + 1 keep a ratio; those of the logistic loss nothing.
+
+    In s = σ(θ), ds = s(1 − s)dθ, these are (s − 1) and s; with their bracket −s(1 − s) they have determinant −1/32 at
+    s = (1/4, 1/2, 3/4).
+    """
+    names = ["a", "b", "c"]
+    squared = [{i: read_polynomial(f"{name} {sign} 1", names) for i, name in enumerate(names)} for sign in "+-"]
+    law = (read_polynomial("a - b", names), read_polynomial("b - c", names))
+    found = lie_rank(squared, 3)
+    assert (found.span_rank, found.rank, broken_by(law, squared, components(squared))) == (2, 2, None)
+    logistic = [
+        {i: read_polynomial(f"{name}*(1 - {name})*({name} - {shift})", names) for i, name in enumerate(names)}
+        for shift in (0, 1)
+    ]
+    found = lie_rank(logistic, 3)
+    assert (found.span_rank, found.rank) == (2, 3)
+    s = [sympy.Rational(i, 4) for i in (1, 2, 3)]
+    assert sympy.Matrix([[x - 1 for x in s], s, [-x * (1 - x) for x in s]]).det() == sympy.Rational(-1, 32)
+
+
+@pytest.mark.parametrize(
+    ("names", "output", "law", "point", "rate"),
+    [
+        ("u v", "u*v", "u^2 + v^2", (1, 2), 8),
+        # Two ReLU units at x = 1, the second of which is off.
+        ("u w v t", "u*v", "u*w - v*t", (1, 1, 1, -1), 2),
+        ("u v b", "u*(v + b)", "u^2 - v^2", (1, 1, 1), 2),
+        ("q r k l", "q*l", "q^2 - k^2", (1, 0, 0, 1), 2),
+    ],
+)
+def test_laws_that_are_none_move_at_a_known_rate(names: str, output: str, law: str, point: Any, rate: int) -> None:
+    """⟨∇h, ∇f⟩: a wrong sign, an off-diagonal balance of ReLU units, a forgotten bias, a wrong transpose."""
+    f, h = (read_polynomial(text, names.split()) for text in (output, law))
+    assert value_and_gradient(along(gradient(f), h), point, PRIME)[0] == rate
 
 
 def test_generators_given_as_matrices_mean_the_same_as_a_name() -> None:
