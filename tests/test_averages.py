@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import golden_laws as golden
@@ -18,6 +18,7 @@ from lakatos._checker_orbits import check_orbit_ranks
 from lakatos._checker_polynomials import Polynomial
 from lakatos._checker_surds import Surd, sqrt
 from lakatos.core import Undecided
+from lakatos.instance import build_instance
 from lakatos.numerics.averaged_training import (
     Moments,
     averaged_moments,
@@ -28,6 +29,7 @@ from lakatos.numerics.averaged_training import (
 )
 from lakatos.numerics.haar import haar_orthogonal
 from lakatos.numerics.rotation_averages import pairing_average
+from lakatos.theorems import load
 from lakatos.theory.exact_matrices import projection, rows
 from lakatos.theory.lift_group import fixed_matrices, lift_group
 
@@ -217,6 +219,32 @@ def test_projection_is_orthogonal() -> None:
             (m - f) * e for r, s, t in zip(matrix, found, element, strict=True) for m, f, e in zip(r, s, t, strict=True)
         )
         assert rest == 0
+
+
+@pytest.mark.parametrize(("d", "independent"), [(2, 10), (3, 15)])
+def test_pairings_are_dependent_in_the_plane(d: int, independent: int) -> None:
+    """The average over O(d) is a projection, whose trace is the dimension of the invariants among six indices."""
+    units = np.eye(d**6).reshape(-1, d**3, d**3)
+    trace = sum(pairing_average(unit, d).ravel()[i] for i, unit in enumerate(units))
+    assert trace == pytest.approx(independent)
+    pairings = [np.einsum("ab,cd,ef->abcdef", *[np.eye(d)] * 3).transpose(p).ravel() for p in permutations(range(6))]
+    assert np.linalg.matrix_rank(np.unique(pairings, axis=0)) == independent
+
+
+def test_quadratic_units_see_less_than_all_invariant_moments() -> None:
+    """x⊗x lies on a variety: two of three symmetric moments under the octahedral group, one of two under all rotations."""
+    for act, orthogonal, potentials in ((action("octahedral"), False, 2 + 1), (None, True, 1 + 1)):
+        assert len(network_potentials("power", (2, 1, 3), act, orthogonal=orthogonal)[1]) == potentials
+
+
+def test_angle_in_the_plane_for_all_small_orders_and_degrees() -> None:
+    theorem = load("plane_angle_conserved_iff_order_exceeds_degree")
+    for order, degree in product(range(2, 9), range(2, 8)):
+        instance = build_instance(theorem.instance_class, {"order": order, "degree": degree})
+        (claim,) = theorem.predict(instance).claims
+        assert claim.value == (1 if order > degree else 2)
+        assert theorem.derive is not None
+        assert theorem.derive(instance).residual == "0"
 
 
 def numbers(count: int, seed: int, reach: int = 99) -> list[int]:
