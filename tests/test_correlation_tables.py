@@ -14,15 +14,18 @@ from lakatos import verify
 from lakatos._checker_text import read_polynomial
 from lakatos.core import Outcome, Relation
 from lakatos.numerics import layer_lines, mlps, nested_jvp, taylor_mode
+from lakatos.numerics.activation_growth import growth
 from lakatos.numerics.activations import Activation
 from lakatos.numerics.correlation_exponents import correlation_laws
 from lakatos.numerics.deviation_bounds import certified_course
 from lakatos.numerics.linearization_exponents import Ensemble, sphere_data, sphere_runs
 from lakatos.numerics.linearized_training import Schedule
 from lakatos.numerics.mlps import Architecture, Mlp
-from lakatos.numerics.one_hidden import OneHidden, correlation_samples, random_networks
+from lakatos.numerics.one_hidden import SCALINGS, OneHidden, correlation_samples, random_networks
 from lakatos.numerics.power_laws import exponent_verdict, power_law
 from lakatos.theory import gaussian_constants as constants
+from lakatos.theory.activation_fields import ANALYTIC, ENTIRE
+from lakatos.theory.activations import growth_rate
 from lakatos.theory.deviations import descent
 from lakatos.theory.quantile_orders import LAWS
 from lakatos.theory.steps_of_polynomials import chebyshev
@@ -143,6 +146,13 @@ def test_the_condition_on_derivatives_depends_on_the_scale(scale: float, stated:
         assert found[k] / math.factorial(k + 1) == pytest.approx(value, rel=0.03)  # stated with two digits
 
 
+@pytest.mark.parametrize("name", [name for name in ANALYTIC if name not in ENTIRE])
+def test_growth_by_derivatives_is_that_by_singularities(name: str) -> None:
+    for scale in (1, -2):
+        found = growth(Activation(name, scale=scale))
+        assert abs(found.rate - float(growth_rate(name, Fraction(scale)))) <= found.error <= 0.02 * abs(scale)
+
+
 @pytest.mark.parametrize(
     "fields", [{"activation": "identity"}, {"activation": "polynomial", "coefficients": [0, 0, 1]}]
 )
@@ -216,6 +226,25 @@ def test_output_weights_with_a_mean_raise_even_orders() -> None:
 def test_the_standard_parametrization_is_weakly_correlated_with_m_the_square_of_n() -> None:
     orders = [(0, d) for d in range(2, 7)] + [(1, d) for d in range(1, 5)]
     assert largest_weak_order({order: one_hidden_exponent(*order, is_standard=True) for order in orders}) == 2
+
+
+def test_free_indices_in_the_standard_parametrization() -> None:
+    """For D ≥ 2 output weights do not enter the terms that lead, so that no logarithm bends the slopes."""
+    widths = [2**k for k in range(7, 13)]
+    orders = {(2, 0): -1, (2, 1): -2, (3, 0): Fraction(-3, 2), (3, 1): Fraction(-5, 2)}
+    samples = correlation_samples(
+        Activation("tanh"),
+        widths,
+        list(orders),
+        np.ones((2, 2)),
+        np.ones(1),
+        networks=40,
+        seed=0,
+        scaling=SCALINGS["standard"],
+    )
+    for (D, d), exponent in orders.items():
+        assert one_hidden_exponent(D, d, is_standard=True).value == exponent
+        assert power_law(widths, samples[D, d], resamples=200).exponent == pytest.approx(float(exponent), abs=0.1)
 
 
 def test_orders_in_the_mean_field_grow_with_the_free_indices() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given, settings
@@ -17,7 +18,12 @@ from lakatos.testing import polynomial_hypotheses
 from lakatos.theory import correlations as exact
 from lakatos.theory import layer_polynomials, quantile_orders
 from lakatos.theory.linear_flow import batch_flow
-from lakatos.theory.one_hidden import block_identity_residual, series_identity_residual
+from lakatos.theory.one_hidden import (
+    block_identity_residual,
+    largest_displacement_ratio,
+    series_identity_residual,
+)
+from lakatos.theory.one_hidden_fields import OneHiddenFields
 from lakatos.theory.polynomial_fields import PolynomialFields
 from lakatos.theory.tensor_norms import matrix_norm, slices_norm_bound
 
@@ -132,6 +138,14 @@ def test_residuals_of_the_closed_form_see_a_missing_term() -> None:
     assert [block_identity_residual(D, d) for D, d in ((1, 1), (2, 2), (4, 0))] == [0, 0, 0]
 
 
+def test_displacements_are_measured_against_the_nearest_singularity() -> None:
+    """Four neurons at z = 3 = w·x with w = 1, a = 1, K = 9: with c = 2 and η = 1/5 each moves by η c a φ'(3) K/√4."""
+    three, one = Q(3), Q(1)
+    fields = OneHiddenFields("tanh", (one,) * 4, ((one,),) * 4, ((three,), (three,)), (Q(2),), rate=Q(1, 5))
+    moved = 0.2 * 2 * 9 / math.cosh(3) ** 2 / 2
+    assert largest_displacement_ratio(fields) == pytest.approx(moved / math.hypot(3, math.pi / 2), rel=1e-12)
+
+
 def test_orders_are_undecided_while_terms_cancel() -> None:
     """r(t) = t^5 − t^6/33 changes its sign at t = 33, and is of order 5 after it; rounding and short series say nothing."""
     settled = series_residuals._last_order([t**5 - t**6 / 33 for t in (2.0**-k for k in range(-7, 6))], 1e-12)
@@ -215,6 +229,19 @@ def test_norm_bound_of_two_slices_holds_between_directions(k: int) -> None:
 def test_no_quantile_at_a_level_beyond_the_unit_interval(p: Q) -> None:
     with pytest.raises(InputError, match="0 < p < 1"):
         quantile_orders.quantile_exponent("exponential", Q(-1), p)
+
+
+@pytest.mark.parametrize("law", quantile_orders.LAWS)
+def test_quantile_functions_are_those_of_the_samples(law: str) -> None:
+    """The share of 40,000 samples at or below Q(p), at either side of p, for the law at n = 100."""
+    n, s, count = 100, -0.5, 40_000
+    sample = quantile_samples.sequence_samples(law, s, n, count, np.random.default_rng(0))
+    symbols = {"n": n, "s": s}
+    for p in (0.1, 0.6, 0.75, 0.97):
+        quantile = quantile_orders.LAWS[law]
+        value = float(quantile.subs({x: {**symbols, "p": p}[x.name] for x in quantile.free_symbols}))
+        error = 5 * math.sqrt(p * (1 - p) / count)
+        assert np.mean(sample < value * (1 - 1e-9)) - error <= p <= np.mean(sample <= value * (1 + 1e-9)) + error
 
 
 def test_quantiles_of_a_uniform_power() -> None:

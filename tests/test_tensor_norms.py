@@ -83,6 +83,15 @@ def test_bounds_of_order_three_enclose_the_norm(P: int, seed: int) -> None:
     assert by_net <= lower * (1 + 1e-9) + 0.02 * upper
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_power_iteration_finds_forms_of_order_four_of_both_signs(sign: float) -> None:
+    """±(3u₁⁴ + 2u₂⁴ + u₃⁴ + u₄⁴) has the norm 3."""
+    weights = torch.tensor([3.0, 2.0, 1.0, 1.0], dtype=torch.float64)
+    found = norm_lower_bound(lambda u: sign * weights * u**3, 4)
+    assert found == pytest.approx(3, rel=1e-9)
+    assert found <= 3 * (1 + 1e-12)
+
+
 def test_bad_steps() -> None:
     with pytest.raises(InputError, match="steps=0"):
         matrix_norm_bracket(lambda u: u, 3, steps=0)
