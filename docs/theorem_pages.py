@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import re
 from collections import defaultdict
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lakatos.catalog import bibtex, paragraphs, shipped_instances, theorems
+from lakatos.catalog import bibtex, fields_of, paragraphs, shipped_instances, theorems
 from lakatos.core import Theorem, Verdict
 from lakatos.refute import Counterexample, search
 from lakatos.report import value_text
@@ -171,23 +170,9 @@ def _claim(row: Any) -> tuple[str, ...]:
 
 
 def _fields(theorem: Theorem) -> Iterator[tuple[str, str, str]]:
-    meanings = _meanings(inspect.getdoc(theorem.instance_class) or "")
-    for field in dataclasses.fields(theorem.instance_class):
-        if field.init:
-            yield f"`{field.name}`", f"`{field.type}`", inline(meanings.get(field.name, ""))
-
-
-def _meanings(doc: str) -> dict[str, str]:
-    """Return what the section ``Parameters`` of a numpydoc docstring says, by name."""
-    section = doc.partition("Parameters\n----------\n")[2].partition("\n----")[0]
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in section.splitlines():
-        if line and not line.startswith(" "):
-            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
-        else:
-            found |= {name: f"{found.get(name, '')} {line.strip()}" for name in names if line.strip()}
-    return found
+    for field in fields_of(theorem):
+        default = "" if field.default is None else f" = {field.default}"
+        yield f"`{field.name}`", f"`{field.type}{default}`", inline(field.meaning)
 
 
 def _variants(theorem: Theorem) -> Iterator[str]:

@@ -12,6 +12,8 @@ import pytest
 import lakatos
 from lakatos import catalog
 from lakatos.cli import main
+from lakatos.core import Outcome
+from lakatos.verification import verify_file
 
 SCHEMA = json.loads((Path(lakatos.__file__).parent / "schemas" / "list-1.json").read_text(encoding="utf-8"))
 
@@ -51,6 +53,49 @@ def test_list_for_people(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     out = capsys.readouterr().out
     for text in ("invariant sets", "S0", "zero_is_zero", "Zero is zero.", "ours; 2 instances, 1 false variant"):
         assert text in out
+
+
+def test_instances_are_not_counted_where_none_are_known(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(catalog, "shipped_instances", lambda: {})
+    assert main(["list"]) == 0
+    assert "ours; 1 false variant" in capsys.readouterr().out
+
+
+def test_fields_have_meanings_and_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of the class that an instance class extends, too."""
+    name = "balance_drift_exact_of_discrete_step"
+    assert main(["show", name]) == 0
+    out = capsys.readouterr().out
+    assert "rate: Fraction = 1/100\n    η, μ and λ.\n" in out
+    assert "samples: int = 20\n    Number of samples where they are drawn.\n" in out
+    for members in catalog.theorems().values():
+        for theorem in members:
+            assert all(field.meaning for field in catalog.fields_of(theorem)), theorem.name
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("coherence_lies_between_k_over_n_and_1", Outcome.PROVED),
+        ("weight_frozen_iff_stable_set_unbalanced", Outcome.PROVED),
+        ("quadratic_law_step_error", Outcome.PROVED),
+    ],
+)
+def test_an_example_is_an_instance_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, outcome: Outcome
+) -> None:
+    assert main(["show", name, "--example"]) == 0
+    path = tmp_path / "mine.toml"
+    path.write_text(capsys.readouterr().out)
+    assert verify_file(path).outcome is outcome
+
+
+def test_names_that_are_nearly_right_are_answered_with_theorems(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("coherence_lies_between", "coherence_lies_between_k_over_n_and_2"):
+        assert main(["show", name]) == 2
+        assert "did you mean 'coherence_lies_between_k_over_n_and_1'?" in capsys.readouterr().err
 
 
 def test_all_theorems_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:

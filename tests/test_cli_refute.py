@@ -141,8 +141,11 @@ def test_json(endings: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         ([], "THEOREM: missing; name one that `lakatos list` prints, or search them with --all"),
-        (["zero_is_two"], "theorem='zero_is_two': no such theorem"),
-        ([cli_fakes.NAME, "--variant", "zero_one"], "variant='zero_one': not registered; did you mean 'zero_is_one'?"),
+        (["zero_is_two"], "error: theorem='zero_is_two': no such theorem"),
+        (
+            [cli_fakes.NAME, "--variant", "zero_one"],
+            "error: variant='zero_one': not registered; did you mean 'zero_is_one'?",
+        ),
         (["--all", "--variant", "zero_is_one"], "--variant='zero_is_one': --all searches every variant"),
         (["--all", "--save", "a.toml"], "--save='a.toml': saves one counterexample"),
     ],

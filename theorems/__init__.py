@@ -19,6 +19,7 @@ A theorem module defines, at top level:
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -137,10 +138,20 @@ def load(name: str) -> Theorem:
     """
     if name in NAMES:
         return _from_module(name, import_module(f"{__name__}.{name}"))
-    for point in entry_points(group="lakatos.theorems"):
+    plug_ins = entry_points(group="lakatos.theorems")
+    for point in plug_ins:
         if name in (point.name, point.value):
             return _from_module(name, point.load())
-    raise InputError(f"theorem={name!r}: no such theorem; `lakatos list` names those there are")
+    raise InputError(
+        f"theorem={name!r}: no such theorem; {_similar(name, [*NAMES, *(point.name for point in plug_ins)])}"
+        "`lakatos list` names those there are"
+    )
+
+
+def _similar(name: str, known: list[str]) -> str:
+    """Return a question that names up to three theorems which are called nearly so, or contain the name."""
+    close = [other for other in known if name and name in other] or difflib.get_close_matches(name, known)
+    return f"did you mean {' or '.join(map(repr, close[:3]))}? " if close else ""
 
 
 def _from_module(name: str, module: ModuleType) -> Theorem:

@@ -72,7 +72,9 @@ class ModelFields:
     Parameters
     ----------
     architecture : str, optional
-        Such as ``linear``, ``relu``, ``attention``; with `sizes`, widths from the output to the input.
+        Such as ``linear``, ``relu``, ``attention``.
+    sizes : tuple of int
+        Widths of the architecture, from the output to the input.
     bias : bool
         For ``relu``.
     loss : str

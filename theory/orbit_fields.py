@@ -28,6 +28,8 @@ class OrbitFields:
         Output weights, then the rows of the hidden units, each with its bias last.
     inputs : tuple of tuples of int
         Where gradients are taken.
+    group : GroupFields
+        Acts on the inputs: a name such as ``C3``, or generators.
     loss : str
         ``logistic``, ``exponential``, ``sigmoid``, ``squared`` or ``polynomial-m``.
     character : str

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from . import theorems as registry
 from .core import InternalError, Theorem
 
-__all__ = ["bibtex", "paragraphs", "shipped_instances", "theorems"]
+__all__ = ["Field", "bibtex", "fields_of", "paragraphs", "shipped_instances", "theorems"]
 
 _FAMILIES = ("invariant_sets", "identifiability", "correlations", "conservation")
 _ENTRY = re.compile(r"^@\w+\{([^,\s]+),.*?^\}", re.MULTILINE | re.DOTALL)
@@ -60,6 +65,57 @@ def bibtex(theorem: Theorem) -> str:
     if missing := [key for key in theorem.source.keys if key not in entries]:
         raise InternalError(f"{theorem.name}: {missing!r} neither in references.bib nor in BIBTEX of its module")
     return "\n\n".join(entries[key] for key in theorem.source.keys)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the instances of a theorem.
+
+    Parameters
+    ----------
+    name : str
+        As in the file.
+    type : str
+        As annotated.
+    meaning : str
+        What the docstring of the instance class, or of the class that it extends, says; may be empty.
+    default : str or None
+        The value where the file leaves the field out, as Python shows it; None if the field is needed.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    default: str | None
+
+
+def fields_of(theorem: Theorem) -> Iterator[Field]:
+    """Yield the fields of an instance of `theorem`, in their order."""
+    meanings: dict[str, str] = {}
+    for part in reversed(theorem.instance_class.__mro__):
+        meanings |= _meanings(inspect.cleandoc(part.__doc__ or ""))
+    for field in fields(theorem.instance_class):
+        if field.init:
+            yield Field(field.name, str(field.type), meanings.get(field.name, ""), _default(field))
+
+
+def _default(field: dataclasses.Field[Any]) -> str | None:
+    if field.default is not MISSING:
+        return str(field.default) if isinstance(field.default, Fraction) else repr(field.default)
+    return None if field.default_factory is MISSING else repr(field.default_factory())
+
+
+def _meanings(doc: str) -> dict[str, str]:
+    """Return what the section ``Parameters`` of a numpydoc docstring says, by name."""
+    section = doc.partition("Parameters\n----------\n")[2].partition("\n----")[0]
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+        else:
+            found |= {name: f"{found.get(name, '')} {line.strip()}".strip() for name in names if line.strip()}
+    return found
 
 
 def paragraphs(theorem: Theorem) -> Iterator[tuple[str, list[str]]]:

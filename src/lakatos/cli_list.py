@@ -53,9 +53,9 @@ def _table(members: tuple[Theorem, ...], counts: dict[str, int]) -> Table:
     table.add_column(style="dim", overflow="fold")
     table.add_column(overflow="fold")
     for theorem in members:
-        kept = (
-            f"{_counted(counts.get(theorem.name, 0), 'instance')}, {_counted(len(theorem.variants), 'false variant')}"
-        )
+        # Instances are part of the source tree: where only the package is installed, none are known.
+        shipped = (counts.get(theorem.name, 0), "instance")
+        kept = ", ".join(_counted(*pair) for pair in (shipped, (len(theorem.variants), "false variant")) if pair[0])
         table.add_row(", ".join(theorem.ids), Text(theorem.name, style="cyan"))
         table.add_row("", Text(theorem.statement))
         table.add_row("", Text(f"{theorem.source.provenance}; {kept}", style="dim"))

@@ -103,6 +103,7 @@ def command(
 def _rows(theorem: str | None, variant: str | None, everything: bool) -> list[Row]:
     """Return what is to be searched, as names of theorems and variants."""
     from .catalog import theorems
+    from .instance import require_variant
     from .theorems import load
 
     if everything and variant is not None:
@@ -111,6 +112,7 @@ def _rows(theorem: str | None, variant: str | None, everything: bool) -> list[Ro
         raise InputError("THEOREM: missing; name one that `lakatos list` prints, or search them with --all")
     if not everything:
         assert theorem is not None
+        require_variant(load(theorem), variant)
         return [(theorem, variant)]
     every = [member for members in theorems().values() for member in members]
     chosen = every if theorem is None else [load(theorem)]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from .catalog import paragraphs
+from .catalog import Field, fields_of, paragraphs
 from .cli_boundary import print_json, screen
 from .core import InputError, Theorem
 
@@ -23,19 +22,22 @@ def command(
     latex: Annotated[
         bool, typer.Option("--latex", help="Print what it derives on an instance as LaTeX instead.")
     ] = False,
+    example: Annotated[
+        bool, typer.Option("--example", help="Print a small instance file that meets its hypotheses instead.")
+    ] = False,
     instance: Annotated[Path | None, typer.Option(help="The instance for --latex; default: the first shipped.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Show the statement of a theorem, its hypotheses, proof idea, source, false variants, and instances.
+    """Show a theorem: its statement, hypotheses, proof idea, source, fields of instances, false variants, and instances.
 
-    Example: `lakatos show invariant_set_connected_iff_no_weight_frozen --bibtex`
+    Example: `lakatos show invariant_set_connected_iff_no_weight_frozen --example > mine.toml`
     """
     from .catalog import bibtex as entries
     from .catalog import shipped_instances
     from .theorems import load
 
-    if bibtex + latex + as_json > 1:
-        raise InputError("--bibtex, --latex, --json: choose one of them")
+    if bibtex + latex + example + as_json > 1:
+        raise InputError("--bibtex, --latex, --example, --json: choose one of them")
     shown = load(theorem)
     paths = shipped_instances().get(shown.name, ())
     if as_json:
@@ -44,6 +46,8 @@ def command(
         typer.echo(entries(shown))
     elif latex:
         typer.echo(_latex(shown, instance, paths))
+    elif example:
+        typer.echo(_example(shown), nl=False)
     else:
         console = screen()
         for heading, text in _sections(shown, paths):
@@ -60,7 +64,7 @@ def _sections(theorem: Theorem, paths: tuple[Path, ...]) -> Iterator[tuple[str, 
     note = f": {source.note}" if source.note else ""
     yield "Provenance", f"{source.provenance} ({', '.join(source.keys)}){note}"
     yield "Family", f"{theorem.family}, {', '.join(theorem.ids)}"
-    yield "Fields of an instance", "\n".join(_fields(theorem))
+    yield "Fields of an instance", "\n".join(_described(field) for field in fields_of(theorem))
     yield "False variants", "\n".join(f"{name}: {variant.change}" for name, variant in theorem.variants.items())
     yield "Instances", "\n".join(map(_relative, paths))
 
@@ -71,8 +75,28 @@ def _flowing(lines: list[str]) -> str:
     return ("\n" if is_laid_out else " ").join(lines)
 
 
-def _fields(theorem: Theorem) -> list[str]:
-    return [f"{field.name}: {field.type}" for field in fields(theorem.instance_class) if field.init]
+def _described(field: Field) -> str:
+    default = "" if field.default is None else f" = {field.default}"
+    return f"{field.name}: {field.type}{default}" + (f"\n    {field.meaning}" if field.meaning else "")
+
+
+def _example(theorem: Theorem) -> str:
+    """Return the text of the smallest instance that a search with the strategy of the theorem finds."""
+    if theorem.instances is None:
+        raise InputError(
+            f"theorem={theorem.name!r}: registers no strategy for instances; its fields are shown without --example"
+        )
+    from hypothesis import Phase, find, settings
+
+    from .conversion import build_instance
+    from .instance_text import instance_text
+
+    def is_met(fields: Mapping[str, Any]) -> bool:
+        return all(item.met for item in theorem.hypotheses(build_instance(theorem.instance_class, fields)))
+
+    options = settings(database=None, derandomize=True, deadline=None, phases=(Phase.generate, Phase.shrink))
+    fields = find(theorem.instances(), is_met, settings=options)
+    return instance_text(theorem.name, build_instance(theorem.instance_class, fields), title="an example")
 
 
 def _relative(path: Path) -> str:
@@ -91,7 +115,8 @@ def _data(theorem: Theorem, paths: tuple[Path, ...]) -> dict[str, Any]:
         "provenance": str(theorem.source.provenance),
         "sources": list(theorem.source.keys),
         "note": theorem.source.note,
-        "fields": _fields(theorem),
+        "fields": [f"{field.name}: {field.type}" for field in fields_of(theorem)],
+        "meanings": {field.name: field.meaning for field in fields_of(theorem)},
         "variants": {name: variant.change for name, variant in theorem.variants.items()},
         "derives": theorem.derive is not None,
         "instances": [_relative(path) for path in paths],
