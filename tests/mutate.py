@@ -43,6 +43,7 @@ SUITES = {
         f"src/lakatos/_checker_{part}.py": CHECKER for part in ("sets", "degrees", "connectivity", "network", "reading")
     },
     "src/lakatos/_checker_files.py": ("test_checker_results",),
+    "src/lakatos/_checker_rays.py": ("test_binary_labels", *KINDS),
     "src/lakatos/_checker_conservation.py": ("test_checker_conservation", "test_conservation", *KINDS),
     "graphs/network.py": ("test_networks", *ENGINES),
     "graphs/layered.py": ("test_networks", *ENGINES),
