@@ -9,8 +9,10 @@ import torch
 
 from lakatos.core import InputError
 from lakatos.instance import build_instance
+from lakatos.numerics import mlps
 from lakatos.numerics.ensemble_fields import EnsembleFields
 from lakatos.numerics.linearization_exponents import sphere_data
+from lakatos.numerics.mlps import Architecture
 from lakatos.theorems import load
 from lakatos.theory.width_fields import WidthFields
 
@@ -127,6 +129,52 @@ def test_orthogonal_inputs() -> None:
     assert torch.equal(labels, y)
     with pytest.raises(InputError, match="train=9"):
         sphere_data(8, 9, 2, 3, orthogonal=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_met"),
+    [
+        ({"activation": "tanh"}, True),
+        ({"activation": "tanh", "steps": 460}, False),  # 5T = 46.6 steps
+        ({"activation": "tanh", "steps": 470}, True),
+        ({"activation": "tanh", "rate": "7/3"}, False),  # ηΘ = 2.004
+        ({"activation": "tanh", "rate": "23/10"}, True),
+        ({"activation": "sigmoid"}, False),
+        ({"activation": "square"}, False),
+        ({"activation": "square", "rate": "1/4"}, True),
+    ],
+)
+def test_the_loss_derivative_has_decayed(fields: dict[str, object], is_met: bool) -> None:
+    theorem = load("deviation_bounded_in_time_of_decaying_loss_derivative")
+    _, decaying = theorem.hypotheses(build_instance(theorem.instance_class, fields))
+    assert decaying.met is is_met, decaying.how
+
+
+def test_mean_kernel_of_orthogonal_inputs() -> None:
+    """E(φ² + φ'²) with themselves, (E φ)² with each other: for softplus 1.2146 and 0.8061², 5T = 20/(η · 0.565) steps."""
+    x, _ = sphere_data(8, 4, 0, 1, orthogonal=True)
+    kernel = mlps.tangent_kernel(mlps.draw(Architecture(8, 512, activation="softplus"), range(40)), x)[:, :, 0, :, 0]
+    own, other = torch.diagonal(kernel.mean(0)).mean(), kernel.mean(0)[0, 1:].mean()
+    assert float(own) == pytest.approx(1.2146, abs=0.02)
+    assert float(other) == pytest.approx(0.8061**2, abs=0.02)
+    theorem = load("deviation_bounded_in_time_of_decaying_loss_derivative")
+    _, decaying = theorem.hypotheses(build_instance(theorem.instance_class, {"activation": "softplus"}))
+    assert f"5T = {20 / (0.5 * (1.2146249 - 0.8060592**2)):.3g} steps" in decaying.how
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_met"),
+    [
+        ({"widths": [16, 23, 32, 45, 64, 91]}, True),
+        ({"widths": [15, 23, 32, 45, 64, 91]}, False),
+        ({"widths": [31, 45, 64, 91, 128, 181], "parametrization": "standard"}, False),
+        ({"widths": [32, 45, 64, 91, 128, 181], "parametrization": "standard"}, True),
+        ({"widths": [8, 16, 32, 45, 64, 91], "parametrization": "standard", "trained": "last"}, True),
+    ],
+)
+def test_widths_of_training_are_past_the_first_corrections(fields: dict[str, object], is_met: bool) -> None:
+    theorem = load("training_linear_of_weakly_correlated")
+    assert all(h.met for h in theorem.hypotheses(build_instance(theorem.instance_class, fields))) is is_met
 
 
 def test_fractions_are_taken_for_what_they_are() -> None:

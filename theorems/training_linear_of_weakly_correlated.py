@@ -4,6 +4,7 @@ Hypotheses
 ----------
 The activation is analytic, and the network is m-weakly correlated with m → ∞ in its width: m = n in the NTK parametrization,
 m = n² with one hidden layer in the standard one with rate η/n; not in the mean-field one. The number of steps is fixed.
+Widths are past the first corrections: 16 or more, 32 or more in the standard parametrization.
 
 Statement
 ---------
@@ -26,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import numerics
 from ..core import (
@@ -57,6 +58,7 @@ SOURCE = Source(("shemur2024",), Provenance.PAPER, "Theorem 3.1, ⇒, in operati
 ROUNDING = 1e-9  # of the outputs, over the steps
 KERNEL, GRADIENT = "exponent of the drift of the kernel", "exponent of the drift of √η ∇F"
 EXACT = "largest |F − F_lin| over largest |F|"
+_LEAST_WIDTHS = {"ntk": 16, "standard": 32}  # from 16 on slopes in the latter are shallower by a quarter
 _POWERS = {"ntk": Fraction(1), "standard": Fraction(2), "mean_field": Fraction(0)}
 
 
@@ -88,12 +90,18 @@ class Instance(EnsembleFields):
 
 
 def hypotheses(instance: Instance) -> tuple[Hypothesis, ...]:
-    return (analytic(instance), _correlated(instance))
+    return (analytic(instance), _correlated(instance), _wide(instance))
 
 
 def _correlated(instance: Instance) -> Hypothesis:
     grows = _POWERS[instance.parametrization] > 0 and instance.has_one_input_exponent
     return Hypothesis("m grows with a known power of the width", grows, built(instance))
+
+
+def _wide(instance: Instance) -> Hypothesis:
+    least = 1 if instance.trained == "last" else _LEAST_WIDTHS.get(instance.parametrization, 1)
+    how = f"widths from {instance.widths[0]} on, of {least} or more"
+    return Hypothesis("widths are past the first corrections", instance.widths[0] >= least, how)
 
 
 def predict(instance: Instance) -> Prediction:
@@ -139,10 +147,12 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
 
 
 def instances() -> SearchStrategy[Fields]:
-    return _ensembles({"activation": ["tanh", "sin", "erf"], "parametrization": ["ntk", "standard"]})
+    activations = {"activation": ["tanh", "sin", "erf"]}
+    standard = {**activations, "parametrization": ["standard"], "widths": [[32, 45, 64, 91, 128, 181, 256, 362, 512]]}
+    return _ensembles(activations) | _ensembles(standard)
 
 
-def _ensembles(choices: dict[str, list[str]]) -> SearchStrategy[Fields]:
+def _ensembles(choices: dict[str, list[Any]]) -> SearchStrategy[Fields]:
     return ensembles({"steps": [5, 10], **choices})
 
 
