@@ -225,6 +225,16 @@ def test_norm_bound_of_two_slices_holds_between_directions(k: int) -> None:
     assert slices_norm_bound([((Q(x),),) for x in u]) >= 1 - 1e-12
 
 
+@pytest.mark.parametrize("azimuth", [0, 1, 299, 401, 601, 901, 1199])
+@pytest.mark.parametrize("polar", [0, 1, 151, 299, 301])
+def test_norm_bound_of_three_slices_holds_between_directions(azimuth: int, polar: int) -> None:
+    # As above on the half sphere: directions that are tried lie a 300th of a half turn apart both ways, the equator added.
+    a, b = math.pi * azimuth / 600, math.pi * polar / 600
+    u = (math.sin(b) * math.cos(a), math.sin(b) * math.sin(a), math.cos(b))
+    bound = slices_norm_bound([((Q(x),),) for x in u])
+    assert 1 - 1e-12 <= bound <= 1 + 1e-4
+
+
 @pytest.mark.parametrize("p", [Q(0), Q(1), Q(3, 2)])
 def test_no_quantile_at_a_level_beyond_the_unit_interval(p: Q) -> None:
     with pytest.raises(InputError, match="0 < p < 1"):

@@ -291,7 +291,15 @@ def test_table_of_exponents() -> None:
     standard = [one_hidden_exponent(0, d, is_standard=True).value for d in range(1, 7)]
     assert standard == [0, -2, -3, -5, -6, -8]
     assert [one_hidden_exponent(1, d, is_standard=True).value for d in range(4)] == [0, -1, Fraction(-5, 2), -4]
-    assert [top_exponent(2, d).value for d in (1, 2, 3, 4)] == [0, -1, -2, None]
+    assert [top_exponent(2, d).value for d in range(5)] == [0, 0, -1, -2, None]
+
+
+def test_logarithms_come_with_maxima() -> None:
+    """(log n)^((d+1)/2) for D ≥ 2, whatever the output; none for sums."""
+    orders = [(0, 3), (1, 2), (2, 0), (2, 1), (3, 2)]
+    for gamma in (HALF, Fraction(1)):
+        found = [one_hidden_exponent(*order, gamma=gamma).logs for order in orders]
+        assert found == [0, 0, HALF, 1, 3 * HALF]
 
 
 def test_orders_of_weak_correlation() -> None:
