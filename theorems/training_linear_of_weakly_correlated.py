@@ -147,7 +147,7 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
 
 
 def instances() -> SearchStrategy[Fields]:
-    activations = {"activation": ["tanh", "sin", "erf"]}
+    activations: dict[str, list[Any]] = {"activation": ["tanh", "sin", "erf"]}
     standard = {**activations, "parametrization": ["standard"], "widths": [[32, 45, 64, 91, 128, 181, 256, 362, 512]]}
     return _ensembles(activations) | _ensembles(standard)
 
