@@ -127,6 +127,8 @@ def test_orthogonal_inputs() -> None:
     plain, labels = sphere_data(8, 4, 2, 3)
     torch.testing.assert_close(plain[4:], x[4:])
     assert torch.equal(labels, y)
+    everything, _ = sphere_data(8, 8, 0, 3, orthogonal=True)
+    torch.testing.assert_close(everything @ everything.T, 8 * torch.eye(8, dtype=torch.float64))
     with pytest.raises(InputError, match="train=9"):
         sphere_data(8, 9, 2, 3, orthogonal=True)
 
@@ -142,6 +144,8 @@ def test_orthogonal_inputs() -> None:
         ({"activation": "sigmoid"}, False),
         ({"activation": "square"}, False),
         ({"activation": "square", "rate": "1/4"}, True),
+        ({"activation": "cubic", "rate": "1/20"}, True),  # z³ − z: ηΘ = 1.6
+        ({"activation": "cubic", "rate": "1/15"}, False),
     ],
 )
 def test_the_loss_derivative_has_decayed(fields: dict[str, object], is_met: bool) -> None:
