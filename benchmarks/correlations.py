@@ -60,7 +60,7 @@ def print_exponents(widths: list[int], networks: int) -> None:
     report("\n| | " + " | ".join(f"C{D}{d}" for D, d in ORDERS) + " |\n" + "|---" * (len(ORDERS) + 1) + "|")
     cases = [(name, "ntk") for name in ACTIVATIONS] + [("tanh", "mean_field"), ("tanh", "standard")]
     for name, parametrization in cases:
-        began = time.perf_counter()
+        began = time.process_time()
         samples = correlation_samples(
             Activation(name),
             widths,
@@ -78,7 +78,7 @@ def print_exponents(widths: list[int], networks: int) -> None:
                 continue
             law = power_law(widths, samples[order])
             cells.append(f"{law.exponent:+.3f} ({law.half_width:.3f})")
-        report(f"| {name} {parametrization}, {time.perf_counter() - began:.0f} s | " + " | ".join(cells) + " |")
+        report(f"| {name} {parametrization}, {time.process_time() - began:.0f} s | " + " | ".join(cells) + " |")
 
 
 def print_medians(widths: list[int], networks: int) -> None:
