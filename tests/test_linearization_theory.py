@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakatos.numerics.kinks import step_deviations
-from lakatos.theory.kinks import kink_mean, kink_rms
+from lakatos.theory.kinks import kink_mean, kink_rms, residuals
 from lakatos.theory.orders import deviation_exponent, largest_power, power_weak_exponents
 from lakatos.theory.steps_of_polynomials import (
     chebyshev,
@@ -91,3 +91,4 @@ def test_constants_of_kinks() -> None:
     assert kink_mean(0.8, 1.0) == pytest.approx(0.64 / (2 * math.pi))
     assert kink_mean(-0.8, 4.0) == pytest.approx(-0.64 * 8 / (2 * math.pi))
     assert kink_rms(0.8, 0.4, 16.0) == pytest.approx(0.32**1.5 / 2 * math.sqrt(4 / (3 * math.pi)))
+    assert residuals() == "0"
