@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from . import jets as jets
     from . import kinks as kinks
     from . import laplacians as laplacians
+    from . import law_fits as law_fits
     from . import law_scout as law_scout
     from . import layer_lines as layer_lines
     from . import linear_programs as linear_programs
@@ -77,10 +78,12 @@ if TYPE_CHECKING:
     from . import rescaled_modules as rescaled_modules
     from . import rescaling as rescaling
     from . import rotated_lightning as rotated_lightning
+    from . import rotated_training as rotated_training
     from . import rotation_averages as rotation_averages
     from . import schedules as schedules
     from . import separation as separation
     from . import series_residuals as series_residuals
+    from . import simulated_networks as simulated_networks
     from . import simulated_training as simulated_training
     from . import stochastic_descent as stochastic_descent
     from . import subspaces as subspaces
@@ -126,6 +129,7 @@ __all__ = [
     "jets",
     "kinks",
     "laplacians",
+    "law_fits",
     "law_scout",
     "layer_lines",
     "linear_programs",
@@ -163,10 +167,12 @@ __all__ = [
     "rescaled_modules",
     "rescaling",
     "rotated_lightning",
+    "rotated_training",
     "rotation_averages",
     "schedules",
     "separation",
     "series_residuals",
+    "simulated_networks",
     "simulated_training",
     "stochastic_descent",
     "subspaces",

@@ -1,44 +1,37 @@
-"""Gradient fields for training small networks of any architecture on given data, and lightning attention on rotated data."""
+"""Gradient fields for training small networks on given data, and a flow that stops rather than run on for hours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import torch
+from scipy.integrate import solve_ivp
 from torch import Tensor
 from torch.func import grad, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn import functional
 
-from .averaged_training import lightning_moments
+from ..core import Reason, Undecided
 from .integrators import Field, Vector
-from .layer_losses import cut
-from .model_losses import SCOUTED
-from .rotation_averages import pairing_average
+from .layer_losses import Network
+from .simulated_networks import trainable
 
-__all__ = ["KINKED", "SLOPES", "augmented", "is_simulated", "network_field", "rotated_lightning_field", "shapes_of"]
+__all__ = ["LOSSES", "augmented", "compiled", "followed", "loss_field", "network_field"]
 
-KINKED = frozenset({"relu", "relu-skip", "residual"})
-"""Architectures whose gradient field jumps, so that no method follows it to more digits than the jumps allow."""
+SampleLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
-SLOPES: dict[str, Callable[[Tensor], Tensor]] = {
-    "squared": lambda error: 0.5 * error**2,
-    "log cosh": lambda error: torch.nn.functional.softplus(2 * error) - error,
+LOSSES: dict[str, SampleLoss] = {
+    "squared": lambda outputs, labels: 0.5 * ((outputs - labels) ** 2).sum(),
+    "log cosh": lambda outputs, labels: (functional.softplus(2 * (outputs - labels)) - (outputs - labels)).sum(),
+    "cross-entropy": lambda outputs, labels: -(labels * functional.log_softmax(outputs, dim=-1)).sum(),
 }
-"""Losses of one output by name, from the error; log cosh up to a constant."""
+"""Losses of one sample by name; log cosh up to a constant, labels of cross-entropy are probabilities."""
 
-
-def is_simulated(architecture: str | None) -> bool:
-    """Return whether `network_field` knows the architecture."""
-    return architecture in SCOUTED
-
-
-def shapes_of(
-    architecture: str, sizes: Sequence[int], *, bias: bool = False
-) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
-    """Return the number of parameters and the shapes of one input and of one output."""
-    parameters, network, shape = SCOUTED[architecture](sizes, bias)
-    zeros = torch.zeros(parameters, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
-    return parameters, shape, tuple(network(*zeros).shape)
+_MOST_EVALUATIONS = 8000  # a smooth flow takes some 600, and each kink some 50
 
 
 def augmented(x: Vector, y: Vector, elements: Sequence[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
@@ -49,45 +42,95 @@ def augmented(x: Vector, y: Vector, elements: Sequence[tuple[Vector, Vector]]) -
 def network_field(
     architecture: str, sizes: Sequence[int], x: Vector, y: Vector, *, bias: bool = False, loss: str = "squared"
 ) -> Field:
+    """Return `loss_field` of an architecture by name, see `lakatos.numerics.simulated_networks.trainable`."""
+    return loss_field(trainable(architecture, sizes, bias=bias).network, x, y, loss=loss)
+
+
+def loss_field(
+    network: Network, x: Vector, y: Vector, *, loss: str = "squared", weights: Vector | None = None
+) -> Field:
     """Return minus the gradient of the mean over samples of the loss, summed over outputs, in the flat parameters.
 
     Parameters
     ----------
-    architecture : str
-        A key of `lakatos.numerics.model_losses.SCOUTED`.
+    network : callable
+        Outputs from parameters and one input.
     x, y : array
         Samples along the first axis.
     loss : str
-        A key of `SLOPES`.
+        A key of `LOSSES`.
     """
-    _, network, _ = SCOUTED[architecture](sizes, bias)
-    inputs, labels, of_error = torch.as_tensor(x), torch.as_tensor(y), SLOPES[loss]
+    inputs, labels, of_sample = torch.as_tensor(x), torch.as_tensor(y), LOSSES[loss]
 
     def mean_loss(theta: Tensor) -> Tensor:
-        return of_error(vmap(network, in_dims=(None, 0))(theta, inputs) - labels).sum() / len(inputs)
+        return vmap(of_sample)(vmap(network, in_dims=(None, 0))(theta, inputs), labels).mean()
 
-    slope = grad(mean_loss)
-    return lambda theta: -slope(torch.as_tensor(theta)).numpy()
+    return compiled(mean_loss)
 
 
-def rotated_lightning_field(sizes: Sequence[int], x: Vector) -> Field:
-    """Return minus the gradient of the squared loss of X Q Kᵀ XᵀX V, averaged over all rotations of the tokens' coordinates.
+def compiled(loss: Callable[[Tensor], Tensor]) -> Field:
+    """Return minus the gradient of a loss of flat parameters, its operations recorded at the first call and then repeated.
 
-    Labels that rotations leave alone drop out, since f is odd.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        (d, a, c).
-    x : array (N, n, d)
+    That is what the loss computes as long as it takes the same branches everywhere, as losses have to that `torch.func.vmap`
+    maps over samples; a third of the time or less. What cannot be recorded is called as it is.
     """
-    d, a, c = sizes
-    moment = torch.as_tensor(pairing_average(lightning_moments(x, np.zeros(x.shape[:2])).a, d))
+    slope: Callable[[Tensor], Tensor] | None = None
 
-    def loss(theta: Tensor) -> Tensor:
-        q, k, v = cut(theta, [(d, a), (d, a), (d, c)])
-        m = torch.einsum("ij,ec->cije", q @ k.T, v).reshape(c, d**3)
-        return 0.5 * ((m @ moment) * m).sum()
+    def field(theta: Vector) -> Vector:
+        nonlocal slope
+        at = torch.as_tensor(theta)
+        if slope is None:
+            slope = grad(loss)
+            with suppress(Exception):
+                slope = make_fx(grad(loss))(at)
+        return np.asarray(-slope(at).detach().numpy(), np.float64)
 
-    slope = grad(loss)
-    return lambda theta: -slope(torch.as_tensor(theta)).numpy()
+    return field
+
+
+def followed(
+    field: Field,
+    start: Vector,
+    times: Sequence[float],
+    *,
+    rtol: float,
+    on_stretch: Callable[[], None] = lambda: None,
+) -> list[Vector]:
+    """Return the flow from `start` at each of `times`, by DOP853 with atol = rtol/1000; the first time is that of `start`.
+
+    `on_stretch` is called when a time is reached.
+
+    Raises
+    ------
+    Undecided
+        If it cannot be followed: it leaves all bounds, or slides along the kinks of ReLU, where steps become ever shorter.
+    """
+    evaluations = 0
+
+    def velocity(time: float, theta: Vector) -> Vector:
+        nonlocal evaluations
+        evaluations += 1
+        value = field(theta)
+        # NaN would make the step size control go round in circles.
+        if evaluations > _MOST_EVALUATIONS or not np.isfinite(value).all():
+            raise _given_up(time, times[-1], rtol)
+        return value
+
+    path, at = [start], start
+    for begin, end in pairwise(times):
+        # Each stretch ends in a step: ends of steps are more accurate than the interpolant between them.
+        solution = solve_ivp(velocity, (begin, end), at, method="DOP853", rtol=rtol, atol=rtol / 1000)
+        if not solution.success:
+            raise _given_up(float(solution.t[-1]), times[-1], rtol)
+        at = np.asarray(solution.y[:, -1], np.float64)
+        path.append(at)
+        on_stretch()
+    return path
+
+
+def _given_up(time: float, end: float, rtol: float) -> Undecided:
+    return Undecided(
+        Reason.PRECISION,
+        f"gradient flow could not be followed beyond time {time:.3g} of {end:g} with a relative error of {rtol:g} in each "
+        "step: it diverges, or slides along kinks; try another seed or other data",
+    )

@@ -103,6 +103,45 @@ def test_an_empty_set_has_no_number_of_components() -> None:
     assert "empty" in shown(result._repr_html_())
 
 
+def test_laws() -> None:
+    answer = lakatos.laws_of("relu:1,2,2")
+    words = shown(answer._repr_html_())
+    assert words.startswith("2 independent laws among 6 parameters (certified)")
+    assert "diag (W1^T W1 - W2 W2^T)" in words
+    assert "W1[0,0]^2 - W2[0,0]^2 - W2[0,1]^2" in words
+    assert answer._repr_latex_() == (
+        "$$\n\\begin{aligned}\n"
+        r"& {\mathrm{W1}}_{0,0}^{2} - {\mathrm{W2}}_{0,0}^{2} - {\mathrm{W2}}_{0,1}^{2} \\"
+        "\n"
+        r"& {\mathrm{W1}}_{0,1}^{2} - {\mathrm{W2}}_{1,0}^{2} - {\mathrm{W2}}_{1,1}^{2}"
+        "\n\\end{aligned}\n$$"
+    )
+
+
+def test_laws_of_a_symmetry_are_fractions_and_come_first() -> None:
+    answer = lakatos.laws_of("linear:1,3", group="C3")
+    assert "0 of all data, 1 new under C3" in shown(answer._repr_html_())
+    assert r"\frac{" in (answer._repr_latex_() or "")
+
+
+def test_laws_with_markup_in_every_text() -> None:
+    laws = tuple(({(i, i): 1}, {(): 1}) for i in range(20))
+    answer = lakatos.LawsAnswer(
+        20, "<squared>", "<C3>", 20, 0, 20, False, False, tuple(f"<b>{i}" for i in range(20)), ("<b>19",), ("<W>",), "<how>",
+        classical=laws, names=tuple(f"<w_{i}>$" for i in range(20)),
+    )  # fmt: skip
+    html = answer._repr_html_()
+    assert not any(f"<{tag}>" in html for tag in ("b", "W", "C3", "how", "squared"))
+    words = shown(html)
+    assert "<b>19 new" in words
+    assert "8 more: .formulas" in words
+    latex = answer._repr_latex_() or ""
+    assert r"\mathrm{<w\_0>\$}" in latex
+    assert r"\text{and 8 more}" in latex
+    assert lakatos.laws_of("power:2,1,2")._repr_latex_() is not None
+    assert lakatos.laws_of("linear:2,2")._repr_latex_() is None
+
+
 def test_network() -> None:
     network = layered_network([2, 20, 1], [[-1] * 20])
     words = shown(network._repr_html_())

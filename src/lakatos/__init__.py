@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .core import Certificate, Claim, Estimate, Hypothesis, InputError, Outcome, Theorem, Verdict
     from .graphs.connectivity import Connectivity, connectivity
     from .graphs.network import Network
+    from .laws import LawsAnswer, laws_of
     from .networks import network_of, read_network
     from .numerics.nuclear import NuclearNorm
     from .numerics.pruning import prune
@@ -25,6 +26,7 @@ _HOME = {
     ),
     **dict.fromkeys(["Connectivity", "connectivity"], ".graphs.connectivity"),
     "Network": ".graphs.network",
+    **dict.fromkeys(["LawsAnswer", "laws_of"], ".laws"),
     **dict.fromkeys(["network_of", "read_network"], ".networks"),
     "NuclearNorm": ".numerics.nuclear",
     "prune": ".numerics.pruning",
@@ -38,6 +40,7 @@ __all__ = [
     "Estimate",
     "Hypothesis",
     "InputError",
+    "LawsAnswer",
     "Network",
     "NuclearNorm",
     "Outcome",
@@ -45,6 +48,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "connectivity",
+    "laws_of",
     "network_of",
     "prune",
     "read_network",

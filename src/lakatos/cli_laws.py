@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_boundary import print_json, screen
+from .cli_boundary import print_json, progress, screen
 from .core import InputError, InternalError
 from .results import write_atomically
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _SHOWN = 12
+_KINDS = {"none": "no law (control)", "loss": "of cross-entropy alone"}
 
 
 def command(
@@ -57,8 +58,12 @@ def command(
         Path | None, typer.Option(help="Write instance and certificate of the count as JSON.")
     ] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="State dict to load into what the factory returns.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="An .npz file with x and y to train on, in place of random data; implies --simulate."),
+    ] = None,
     input_shape: Annotated[str | None, typer.Option(help="Shape of one input of a module, such as 3,4.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of random points, data and weights.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of random points, data and weights.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     """Count and list the independent functions of the weights that gradient flow conserves on every data set.
@@ -72,9 +77,15 @@ def command(
     Exit status: 0 counted, 2 bad input, 3 undecided, 5 a defect.
     """
     from .laws import laws_of
+    from .training_data import read_training_data
 
     began = time.perf_counter()
+    if not 0 <= seed < 1 << 63:
+        raise InputError(f"seed={seed!r}: a seed is between 0 and 2^63 - 1")
     shape = None if input_shape is None else _shape(input_shape)
+    samples = None if data is None else read_training_data(data)
+    if shape is None and samples is not None:
+        shape = samples[0].shape[1:]
     answer = laws_of(
         network,
         loss=loss,
@@ -86,7 +97,21 @@ def command(
         seed=seed,
     )
     _require_valid(answer)
-    curves = _simulated(network, group, natural_labels, seed) if simulate or picture is not None else []
+    curves: list[DriftCurve] = []
+    if simulate or picture is not None or samples is not None:
+        from .laws_simulation import STRETCHES, drift_curves
+        from .laws_subjects import subject_of
+
+        subject = subject_of(
+            network, group=group, natural_labels=natural_labels, input_shape=shape, checkpoint=checkpoint, seed=seed
+        )
+        try:
+            with progress("training", (2 if group is None else 3) * STRETCHES) as on_stretch:
+                curves = drift_curves(subject, answer, data=samples, seed=seed, on_stretch=on_stretch)
+        except InputError as error:
+            if data is not None and str(error).startswith(("x has", "y has")):
+                raise InputError(f"{data}: {error}") from None
+            raise
     if picture is not None:
         from .picture_drift import drift_svg
 
@@ -120,13 +145,6 @@ def _require_valid(answer: LawsAnswer) -> None:
         raise InternalError(f"the checker finds {facts}, not {answer.at_least} to {answer.laws} laws")
 
 
-def _simulated(network: str, group: str | None, natural_labels: bool, seed: int) -> list[DriftCurve]:
-    from .laws import model_of
-    from .laws_simulation import drift_curves
-
-    return drift_curves(model_of(network, group=group, natural_labels=natural_labels)[0], seed=seed)
-
-
 def _shape(text: str) -> tuple[int, ...]:
     try:
         shape = tuple(int(part) for part in text.split(","))
@@ -141,9 +159,10 @@ def _print(network: str, answer: LawsAnswer, curves: list[DriftCurve]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from .notebook_laws import count_text
+
     console = screen()
-    status = "certified" if answer.certified else "exact bounds" if answer.exact else "numeric"
-    count = str(answer.laws) if answer.certified or not answer.exact else f"{answer.at_least} to {answer.laws}"
+    count, status = count_text(answer)
     console.print(f"[bold]{count}[/bold] independent laws among {answer.parameters} parameters ({status})")
     if answer.group is not None:
         new = answer.laws - answer.plain_laws
@@ -162,7 +181,7 @@ def _print(network: str, answer: LawsAnswer, curves: list[DriftCurve]) -> None:
     if curves:
         table = Table("training", "laws", "drift at the end", "", title=f"drift along the flow, {escape(network)}")
         for curve in curves:
-            laws = "no law: |theta|^2" if curve.laws == "none" else curve.laws
+            laws = _KINDS.get(curve.laws, curve.laws)
             table.add_row(curve.training, laws, f"{curve.drifts[-1]:.1e}", _bars(curve.drifts))
         console.print(table)
 

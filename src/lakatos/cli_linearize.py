@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .cli_boundary import print_json, progress, screen
 from .core import InputError
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 __all__ = ["command"]
 
 STATUS = {"linear regime": 0, "feature learning": 1, "undecided": 3}
-_LARGEST_DATA = 2 << 30
 
 
 def command(
@@ -53,6 +49,7 @@ def command(
     from .networks import is_factory, read_module
     from .numerics.linearization import Settings, linearization
     from .report_linearize import linearization_json, print_linearization, require_picture, write_picture
+    from .training_data import read_training_data
     from .verification import require_device
 
     began = time.perf_counter()
@@ -74,7 +71,9 @@ def command(
         train=train,
         order=order,
     )
-    x, y = _data(data)
+    x, y = read_training_data(data)
+    if y.ndim > 2:
+        raise InputError(f"{data}: y has shape {y.shape}; a class or a row of numbers for each sample is needed")
     torch.manual_seed(seed)
     module = read_module(model, checkpoint=checkpoint)
     try:
@@ -93,32 +92,3 @@ def command(
     else:
         print_linearization(screen(), found, settings)
     return STATUS[found.verdict]
-
-
-def _data(path: Path) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the arrays x and y of an ``.npz`` file, which is never unpickled."""
-    from zipfile import BadZipFile, ZipFile
-
-    import numpy as np
-
-    from .npz import array_in
-
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; the data are an .npz file with arrays x and y")
-    try:
-        with ZipFile(path) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-            if missing := [key for key in ("x", "y") if f"{key}.npy" not in members]:
-                raise InputError(f"{path}: no array {missing[0]!r}; an .npz file with arrays x and y is needed")
-            if (size := sum(members[f"{key}.npy"].file_size for key in ("x", "y"))) > _LARGEST_DATA:
-                raise InputError(f"{path}: x and y have {size} bytes; at most {_LARGEST_DATA} are read")
-            x, y = (array_in(archive, members[f"{key}.npy"], f"{path}: {key}") for key in ("x", "y"))
-    except (BadZipFile, OSError, NotImplementedError) as error:
-        raise InputError(f"{path}: not an .npz file with arrays x and y ({type(error).__name__}: {error})") from None
-    if x.dtype.kind not in "fiu" or x.ndim < 2 or len(x) == 0:
-        raise InputError(f"{path}: x has shape {x.shape} and type {x.dtype}; samples as rows of numbers are needed")
-    if y.dtype.kind not in "fiu" or y.ndim not in (1, 2):
-        raise InputError(
-            f"{path}: y has shape {y.shape} and type {y.dtype}; a class or numbers for each sample are needed"
-        )
-    return x.astype(np.float64), y.astype(np.float64 if y.dtype.kind == "f" else np.int64)

@@ -6,26 +6,25 @@ import os
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .core import InputError
 from .networks import is_factory, read_module, read_network
 
 if TYPE_CHECKING:
     from ._checker_laws import Law
-    from .graphs.network import Network
     from .theory.model_fields import GroupFields, ModelFields
 
-__all__ = ["LawsAnswer", "laws_of", "model_of"]
+__all__ = ["LawsAnswer", "Named", "is_named", "laws_of", "model_of", "parsed", "read_group"]
 
-_SPECIFICATION = re.compile(r"([a-z-]+):([0-9]+(?:,[0-9]+)*)(\+b|\+output)?")
+_SPECIFICATION = re.compile(r"([a-z-]+):([0-9]+(?:,[0-9]+)*)(\+b|\+output|\+eps)?")
 _LOSSES = {"squared": "squared", "cross-entropy": "logits"}
+_LOGITS = ("linear", "relu", "softmax-layer")
 _INPUTS_AT = {"lightning": 0, "residual": 0, "attention": 1, "rope": 1}
 """Where the sizes of an architecture have the number of coordinates of an input, if not at the end."""
 
-_MOST_PATHS = 50_000
 _SEARCHED = 30
 """Up to so many parameters laws of degree two are searched where the known ones do not settle the count."""
 
@@ -56,6 +55,10 @@ class LawsAnswer:
         Instance and certificate, for `lakatos check`.
     how : str
         How the counts were established.
+    classical, of_loss, added : tuple of Law
+        The formulas as fractions of polynomials: laws under any loss, of cross-entropy alone, and of the symmetry alone.
+    names : tuple of str
+        Of the parameters.
     """
 
     parameters: int
@@ -71,6 +74,20 @@ class LawsAnswer:
     tensors: tuple[str, ...]
     how: str
     certificate: dict[str, Any] | None = None
+    classical: tuple[Law, ...] = field(default=(), repr=False)
+    of_loss: tuple[Law, ...] = field(default=(), repr=False)
+    added: tuple[Law, ...] = field(default=(), repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
+
+    def _repr_html_(self) -> str:
+        from .notebook_laws import laws_html
+
+        return laws_html(self)
+
+    def _repr_latex_(self) -> str | None:
+        from .notebook_laws import laws_latex
+
+        return laws_latex(self)
 
     def to_json(self, seconds: float) -> dict[str, Any]:
         """Return the answer as the command line prints it."""
@@ -139,18 +156,59 @@ def laws_of(
         raise InputError(
             f"loss={loss!r}: averages over a group are taken of the squared loss; leave out one of the two"
         )
-    if is_factory(source) and not _SPECIFICATION.fullmatch(source):
+    if is_factory(source) and not is_named(source):
         from .laws_numeric import numeric_laws
 
         module = read_module(source, checkpoint=checkpoint)
         return numeric_laws(module, source, loss, group, natural_labels, input_shape, seed)
+    if is_named(source):
+        name = parsed(source)
+        if "norm" in name.architecture.split("-"):
+            from .laws_normalized import normalized_laws
+
+            return normalized_laws(source, name.architecture, name.sizes, name.suffix, loss, group, seed)
+        if name.architecture == "softmax-layer":
+            loss = "cross-entropy"  # it has no other
     model, names, extra = model_of(source, loss=loss, group=group, natural_labels=natural_labels)
+    shared = None if loss == "squared" else _under_squared_loss(source, model)
+    if model.architecture == "lightning" and model.group is not None and model.group.trivial:
+        from .laws_numeric import in_context_laws
+
+        return in_context_laws(
+            _exact(replace(model, group=None), names, extra, loss, None, degree, seed), model, group, seed
+        )
     if model.group is not None and not model.is_averaged_exactly:
         from .laws_numeric import averaged_laws
 
         plain = _exact(replace(model, group=None), names, extra, loss, None, degree, seed)
         return averaged_laws(plain, model, group, seed)
-    return _exact(model, names, extra, loss, group, degree, seed)
+    return _exact(model, names, extra, loss, group, degree, seed, shared)
+
+
+class Named(NamedTuple):
+    """An architecture as users write it."""
+
+    architecture: str
+    sizes: tuple[int, ...]
+    suffix: str | None
+
+
+def is_named(source: str) -> bool:
+    """Return whether `source` is an architecture by name and sizes.
+
+    Examples
+    --------
+    >>> is_named("relu:3,5,3+b"), is_named("models:build")
+    (True, False)
+    """
+    return _SPECIFICATION.fullmatch(source) is not None
+
+
+def parsed(source: str) -> Named:
+    """Return the parts of an architecture by name and sizes."""
+    match = _SPECIFICATION.fullmatch(source)
+    assert match is not None
+    return Named(match[1], tuple(map(int, match[2].split(","))), match[3])
 
 
 def model_of(
@@ -165,25 +223,52 @@ def model_of(
     """
     from .theory.model_fields import ModelFields
 
-    match = _SPECIFICATION.fullmatch(source)
-    if match is None:
+    if not is_named(source):
         if group is not None:
             raise InputError(
                 f"group={group!r}: symmetries are taken for architectures given by name, such as linear:1,2,3"
             )
-        return _of_network(read_network(source))
-    architecture, sizes = match[1], tuple(map(int, match[2].split(",")))
+        from .laws_graphs import graph_model
+
+        return graph_model(read_network(source), logits=loss == "cross-entropy")
+    architecture, sizes, suffix = parsed(source)
+    _require_fitting(source, architecture, sizes, suffix, loss)
     model = ModelFields(
         architecture=architecture,
         sizes=sizes,
-        bias=match[3] == "+b",
-        output_map=match[3] == "+output",
+        bias=suffix == "+b",
+        output_map=suffix == "+output",
         loss="squared" if architecture == "softmax-layer" else _LOSSES[loss],
     )
     if group is not None:
         inputs = sizes[_INPUTS_AT.get(architecture, -1)]
         model = replace(model, group=read_group(group, inputs, natural_labels))
     return model, None, []
+
+
+def _require_fitting(source: str, architecture: str, sizes: Sequence[int], suffix: str | None, loss: str) -> None:
+    suffixes = {"relu": "+b", "lightning": "+output"}
+    if suffix is not None and suffixes.get(architecture) != suffix:
+        raise InputError(
+            f"{source}: {architecture} takes no {suffix!r}; +b is for relu, +output for lightning, +eps for normalizations"
+        )
+    if loss == "cross-entropy":
+        if architecture not in _LOGITS:
+            raise InputError(
+                f"loss={loss!r}: laws of cross-entropy are counted for {', '.join(_LOGITS)}, network files and modules, "
+                f"not for {architecture}"
+            )
+        if sizes[0] < 2:
+            raise InputError(
+                f"loss={loss!r}: is constant for one output, and {source} has one; use two or more, or the squared loss"
+            )
+
+
+def _under_squared_loss(source: str, model: ModelFields) -> ModelFields:
+    """The same network with the loss that sees every output."""
+    if model.architecture is None:
+        return model_of(source)[0]
+    return replace(model, architecture="relu" if model.architecture == "relu" else "linear", loss="squared")
 
 
 def read_group(text: str, inputs: int, natural_labels: bool) -> GroupFields:
@@ -220,43 +305,6 @@ def read_group(text: str, inputs: int, natural_labels: bool) -> GroupFields:
     return found
 
 
-def _of_network(network: Network) -> tuple[ModelFields, list[str] | None, list[Law]]:
-    """A ReLU net as products of weights along its paths; each hidden node has a balance."""
-    from .theory.model_fields import ModelFields
-
-    if network.order is None:
-        raise InputError("edges: the network has a cycle; laws are counted for acyclic networks")
-    potentials = ["*".join(f"t{e}" for e in path) for path in _paths(network)]
-    model = ModelFields(parameters=tuple(f"t{e}" for e in range(network.edge_count)), potentials=tuple(potentials))
-    names = [f"[{network.names[a]}->{network.names[b]}]" for a, b in zip(network.tail, network.head, strict=True)]
-    laws: list[Law] = []
-    for v in network.hidden_nodes:
-        signs = [(e, 1) for e, b in enumerate(network.head) if b == v] + [
-            (e, -1) for e, a in enumerate(network.tail) if a == v
-        ]
-        laws.append(({(e, e): sign for e, sign in signs}, {(): 1}))
-    return model, names, laws
-
-
-def _paths(network: Network) -> list[list[int]]:
-    leaving: dict[int, list[int]] = {}
-    for e, a in enumerate(network.tail):
-        leaving.setdefault(int(a), []).append(e)
-    hidden = set(map(int, network.hidden_nodes))
-    found: list[list[int]] = []
-    open_paths = [[e] for e, a in enumerate(network.tail) if int(a) not in hidden]
-    while open_paths:
-        path = open_paths.pop()
-        end = int(network.head[path[-1]])
-        if end not in hidden:
-            found.append(path)
-        else:
-            open_paths += [[*path, e] for e in leaving.get(end, [])]
-        if len(found) + len(open_paths) > _MOST_PATHS:
-            raise InputError(f"edges: more than {_MOST_PATHS} paths; laws are counted for smaller networks")
-    return found
-
-
 def _exact(
     model: ModelFields,
     names: list[str] | None,
@@ -265,7 +313,9 @@ def _exact(
     group: str | None,
     degree: int | None,
     seed: int,
+    shared: ModelFields | None = None,
 ) -> LawsAnswer:
+    from ._checker_laws import broken_by, components
     from .theory.law_count import law_count, law_text, model_systems
 
     if degree is None:
@@ -281,6 +331,9 @@ def _exact(
         how = f"between {main.at_least} and {main.at_most} laws: the rest may be laws that are not polynomial, or none"
         if not degree:
             how += "; none were searched, see --degree"
+    everywhere = model_systems(shared.plain)["plain"].fields if shared is not None else ()
+    index = components(everywhere)
+    held = [law for law in count.plain.laws if broken_by(law, everywhere, index) is None]
     return LawsAnswer(
         parameters=main.system.dimension,
         loss=loss,
@@ -295,6 +348,10 @@ def _exact(
         tensors=_tensors(model),
         how=how,
         certificate={"fields": model.plain, "certificate": count.certificate.to_json()},
+        names=tuple(names),
+        classical=tuple(held),
+        of_loss=tuple(law for law in count.plain.laws if law not in held),
+        added=tuple(law for law in main.laws if law_text(law, names) not in plain_texts) if count.averaged else (),
     )
 
 

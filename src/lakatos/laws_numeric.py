@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
-from torch.nn import functional
 
 from ._checker_groups import elements
 from .core import InputError, Undecided
 from .laws import LawsAnswer, read_group
-from .numerics.law_scout import Scout, lie_scout
-from .numerics.model_losses import LARGEST, scouted
-from .numerics.simulated_training import is_simulated, shapes_of
+from .laws_subjects import input_shape_of
+from .numerics.law_fits import MOST_PRODUCTS, Polynomial, fitted_laws
+from .numerics.law_scout import Loss, Sampler, Scout, lie_scout
+from .numerics.model_losses import LARGEST, SCOUTED, scouted
+from .numerics.rotated_training import lightning_scout
+from .numerics.simulated_networks import module_network, trainable
+from .numerics.simulated_training import LOSSES
+from .theory.known_laws import parameter_matrices
+from .theory.law_count import law_text, model_systems
 from .theory.model_fields import ModelFields
+from .theory.range_laws import minor_ratios
 
-__all__ = ["averaged_laws", "numeric_laws"]
+if TYPE_CHECKING:
+    from ._checker_laws import Law
+
+__all__ = ["averaged_laws", "in_context_laws", "numeric_laws"]
 
 _MOST_PARAMETERS = 400
 
@@ -43,12 +52,10 @@ def numeric_laws(
         If a rank is not clear.
     """
     module = module.double()
-    parameters = dict(module.named_parameters())
-    count = sum(p.numel() for p in parameters.values())
+    count, network = module_network(module)
     if not 1 <= count <= _MOST_PARAMETERS:
         raise InputError(f"{source}: {count} parameters; laws are counted numerically for 1 to {_MOST_PARAMETERS}")
-    shape = tuple(input_shape) if input_shape else _shape_of(module, source)
-    network = _network(module, {name: tuple(p.shape) for name, p in parameters.items()})
+    shape = tuple(input_shape) if input_shape else input_shape_of(module, source)
     theta = torch.randn(count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     try:
         outputs = tuple(network(theta, torch.zeros(shape, dtype=torch.float64)).shape)
@@ -56,10 +63,24 @@ def numeric_laws(
         raise InputError(
             f"{source}: cannot be run on an input of shape {list(shape)} ({type(error).__name__}: {error})"
         ) from error
-    plain = _scout(source, network, theta, shape, outputs, loss, [], seed)
-    main = plain
+    if loss == "cross-entropy" and outputs[-1:] == (1,):
+        raise InputError(f"loss={loss!r}: is constant for one output, and {source} has one; use the squared loss")
+    sampler = _sampler(shape, outputs)
+    plain_loss = _loss(network, loss, [])
+    plain = _scouted(source, plain_loss, theta, sampler, seed)
+    names = [
+        f"{name}[{','.join(map(str, at))}]" for name, p in module.named_parameters() for at in np.ndindex(*p.shape)
+    ]
+    held = fitted_laws(plain_loss, count, sampler, seed=seed)
+    shared = held if loss == "squared" else fitted_laws(_loss(network, "squared", []), count, sampler, seed=seed)
+    main, new = plain, []
     if group is not None:
-        main = _scout(source, network, theta, shape, outputs, loss, _maps(group, shape, outputs, natural_labels), seed)
+        averaged = _loss(network, loss, _maps(group, shape, outputs, natural_labels))
+        main = _scouted(source, averaged, theta, sampler, seed)
+        new = fitted_laws(averaged, count, sampler, known=held, seed=seed)
+    of_loss = [] if loss == "squared" else fitted_laws(plain_loss, count, sampler, known=shared, seed=seed)
+    formulas = [law_text((law, {(): 1}), names) for law in (*shared, *of_loss, *new)]
+    tried = "degree two" if count <= MOST_PRODUCTS else "sums of parameters and of their squares"
     return LawsAnswer(
         parameters=count,
         loss=loss,
@@ -69,10 +90,64 @@ def numeric_laws(
         at_least=main.laws,
         exact=False,
         certified=False,
-        formulas=(),
-        new=(),
+        formulas=tuple(formulas),
+        new=tuple(formulas[len(formulas) - len(new) :]),
         tensors=(),
-        how=f"ranks of brackets of gradients at random weights; gaps {plain.gap:.0e} and {main.gap:.0e}",
+        how=f"ranks of brackets of gradients at random weights; gaps {plain.gap:.0e} and {main.gap:.0e}; formulas ({tried}) "
+        "fitted to gradients",
+        names=tuple(names),
+        classical=_as_laws(shared),
+        of_loss=_as_laws(of_loss),
+        added=_as_laws(new),
+    )
+
+
+def _as_laws(polynomials: Sequence[Polynomial]) -> tuple[Law, ...]:
+    return tuple((dict(law), {(): 1}) for law in polynomials)
+
+
+def in_context_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed: int) -> LawsAnswer:
+    """Return the answer for lightning attention where rotations leave the first coordinates of each token alone.
+
+    Tokens are then pairs of a number or more that stay and a vector that rotates, as where attention learns in context. The
+    range of the rows of [Q, K, V] that meet the vector is conserved.
+
+    Raises
+    ------
+    InputError
+        If the group is no O(d) on one copy, or the model is too large.
+    Undecided
+        If a rank is not clear.
+    """
+    assert model.group is not None
+    d, a, c = model.sizes
+    turned = d - model.group.trivial
+    if model.output_map or model.group.natural_labels or model.group.plain.get("name") != f"O({turned})" or turned < 2:
+        raise InputError(
+            f"group={group!r}: lightning attention is averaged over O(d), d >= 2, on all coordinates of a token or, without "
+            "an output map and with labels that stay, on all but the first `trivial` ones"
+        )
+    if plain.parameters > LARGEST:
+        raise InputError(f"group={group!r}: is counted in floating point, for at most {LARGEST} parameters")
+    scout = lightning_scout(model.sizes, turned, seed=seed)
+    system = model_systems(replace(model, group=None).plain)["plain"]
+    matrices = parameter_matrices(system.names)
+    rows = [[entry for name in "QKV" for entry in matrices[name][i]] for i in range(model.group.trivial, d)]
+    added = tuple(minor_ratios(rows))[: max(0, scout.laws - plain.laws)] if 2 * a + c < turned else ()
+    texts = tuple(law_text(law, system.names) for law in added)
+    return replace(
+        plain,
+        group=group,
+        laws=scout.laws,
+        at_least=scout.laws,
+        exact=False,
+        certified=False,
+        certificate=None,
+        formulas=plain.formulas + texts,
+        new=texts,
+        added=added,
+        how="laws of all data: certified; under the symmetry: rank of brackets of averaged gradients at random weights, "
+        f"gap {scout.gap:.0e}; new ones: ratios of minors of the rows of [Q, K, V] that rotate",
     )
 
 
@@ -87,7 +162,7 @@ def averaged_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed
         If a rank is not clear.
     """
     assert model.group is not None
-    if not is_simulated(model.architecture):
+    if model.architecture not in SCOUTED:
         raise InputError(
             f"architecture={model.architecture!r}: averages over groups are known for linear, power, lightning, relu, "
             "attention, rope, swiglu, residual and gated-experts"
@@ -98,7 +173,8 @@ def averaged_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed
             f"group={group!r}: averages of {model.architecture} models are counted in floating point, for at most {LARGEST} "
             f"parameters, not {plain.parameters}"
         )
-    _, shape, outputs = shapes_of(model.architecture, model.sizes, bias=model.bias)
+    trained = trainable(model.architecture, model.sizes, bias=model.bias)
+    shape, outputs = trained.shape, trained.outputs
     act = model.group.action(outputs[-1])
     if act.lie:
         raise InputError(f"group={group!r}: is infinite; {model.architecture} models are averaged over finite groups")
@@ -123,45 +199,32 @@ def averaged_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed
     )
 
 
-def _network(module: nn.Module, shapes: dict[str, tuple[int, ...]]) -> Callable[[Tensor, Tensor], Tensor]:
-    def network(theta: Tensor, x: Tensor) -> Tensor:
-        values, first = {}, 0
-        for name, shape in shapes.items():
-            size = torch.Size(shape).numel()
-            values[name] = theta[first : first + size].reshape(shape)
-            first += size
-        out: Tensor = functional_call(module, values, (x[None],))[0]
-        return out
+def _loss(network: Callable[[Tensor, Tensor], Tensor], loss: str, maps: Sequence[tuple[Tensor, Tensor]]) -> Loss:
+    of_sample = LOSSES[loss]
 
-    return network
-
-
-def _scout(
-    source: str,
-    network: Callable[[Tensor, Tensor], Tensor],
-    theta: Tensor,
-    shape: tuple[int, ...],
-    outputs: tuple[int, ...],
-    loss: str,
-    maps: list[tuple[Tensor, Tensor]],
-    seed: int,
-) -> Scout:
     def squared(t: Tensor, z: tuple[Tensor, ...]) -> Tensor:
         x, y = z
         if not maps:
-            return 0.5 * ((network(t, x) - y) ** 2).sum()
-        return torch.stack([0.5 * ((network(t, g @ x) - h @ y) ** 2).sum() for g, h in maps]).mean()
+            return of_sample(network(t, x), y)
+        return torch.stack([of_sample(network(t, g @ x), h @ y) for g, h in maps]).mean()
 
     def cross_entropy(t: Tensor, z: tuple[Tensor, ...]) -> Tensor:
-        x, y = z
-        return -(torch.softmax(y, dim=-1) * functional.log_softmax(network(t, x), dim=-1)).sum()
+        return of_sample(network(t, z[0]), torch.softmax(z[1], dim=-1))
 
+    return squared if loss == "squared" else cross_entropy
+
+
+def _sampler(shape: tuple[int, ...], outputs: tuple[int, ...]) -> Sampler:
     def sampler(count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
         x = torch.randn((count, *shape), generator=generator, dtype=torch.float64)
         return x, torch.randn((count, *outputs), generator=generator, dtype=torch.float64)
 
+    return sampler
+
+
+def _scouted(source: str, loss: Loss, theta: Tensor, sampler: Sampler, seed: int) -> Scout:
     try:
-        return lie_scout(squared if loss == "squared" else cross_entropy, theta, sampler, seed=seed)
+        return lie_scout(loss, theta, sampler, seed=seed)
     except Undecided:
         raise
     except Exception as error:
@@ -187,10 +250,3 @@ def _maps(
 
 def _tensor(matrix: Sequence[Sequence[Any]]) -> Tensor:
     return torch.tensor([[float(entry) for entry in row] for row in matrix], dtype=torch.float64)
-
-
-def _shape_of(module: nn.Module, source: str) -> tuple[int, ...]:
-    for part in module.modules():
-        if isinstance(part, nn.Linear):
-            return (part.in_features,)
-    raise InputError(f"{source}: has no linear layer to read the shape of an input from; give --input-shape")

@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._checker_groups import Action, elements
 from ._checker_laws import Law
-from .core import InputError
-from .numerics.averaged_training import (
-    Moments,
-    averaged_moments,
-    deep_linear_field,
-    residual_field,
-    rotated_quadratic_field,
-)
-from .numerics.integrators import Field, Vector, exact_flow
-from .numerics.simulated_training import (
-    KINKED,
-    augmented,
-    is_simulated,
-    network_field,
-    rotated_lightning_field,
-    shapes_of,
-)
-from .theory.law_count import law_count
-from .theory.model_fields import ModelFields
+from .core import InputError, Reason, Undecided
+from .laws import LawsAnswer
+from .laws_subjects import Subject, averages, labels_of
+from .numerics.integrators import Field, Vector
+from .numerics.simulated_training import followed, loss_field
 
-__all__ = ["DriftCurve", "drift_curves"]
+__all__ = ["ANOTHER_LOSS", "STRETCHES", "DriftCurve", "drift_curves"]
 
-_SAMPLES = 20
-_POINTS = 20
+ANOTHER_LOSS = {"squared": "log cosh", "cross-entropy": "squared"}
+"""What a model is trained with for comparison."""
+
+STRETCHES = 20
 _TIME = 2.0
 _RTOL, _RTOL_OF_KINKS = 1e-12, 1e-9  # the second where the field jumps, which costs a method its digits
+_SAMPLES, _SAMPLES_OF_KINKS = 20, 6  # each sample has a kink of its own for each unit
 _MOST_SAMPLES = 5000
+_DRAWS = 6
 
 
 @dataclass(frozen=True)
 class DriftCurve:
     """Largest change of some quantities along one way of training, at `times`, divided by their largest value at the start.
 
-    `laws` is ``classical``, ``new``, or ``none`` for the squared norm of all parameters, which is no law: the control.
+    `laws` is ``classical``, ``loss`` (laws of cross-entropy alone), ``new`` (of the symmetry alone), or ``none`` for the
+    squared norm of all parameters, the control; where that is a law, the square of the first one.
     """
 
     training: str
@@ -52,109 +43,141 @@ class DriftCurve:
     drifts: tuple[float, ...]
 
 
-def drift_curves(model: ModelFields, *, seed: int = 0) -> list[DriftCurve]:
-    """Return the drifts of the laws of plain training, of those that the symmetry adds, and of a quantity that is no law.
+def drift_curves(
+    subject: Subject,
+    answer: LawsAnswer,
+    *,
+    data: tuple[Vector, Vector] | None = None,
+    seed: int = 0,
+    on_stretch: Callable[[], None] = lambda: None,
+) -> list[DriftCurve]:
+    """Return the drifts of the laws of plain training, of those that loss and symmetry add, and of a quantity that is no law.
 
-    Trained is by accurate gradient flow on random data: the squared loss averaged over the group, the squared loss as it is,
-    and the loss log cosh on the symmetrized data. Averages over all rotations are taken for linear nets, layers of squares
-    and lightning attention, whose squared loss allows them exactly; log cosh, which does not, is left out then.
+    Trained is by accurate gradient flow: the loss averaged over the group, the loss as it is, and for comparison another one:
+    log cosh, or the squared loss in place of cross-entropy. Averages over all rotations are exact for the squared loss alone;
+    then there is no other.
+
+    Parameters
+    ----------
+    subject : Subject
+        From `lakatos.laws_subjects.subject_of`.
+    answer : LawsAnswer
+        Its laws.
+    data : pair of arrays, optional
+        Inputs and labels to train on; normal ones if left out. Where ReLUs get stuck at their kinks along the flow, which no
+        method follows, half the time is tried, with fewer data drawn anew if none were given.
+    on_stretch : callable
+        Called `STRETCHES` times for each way of training.
 
     Raises
     ------
     InputError
-        If there is no way to train the model, or to average it over its group.
+        If the data do not fit, or nothing averages them over the group.
+    Undecided
+        If a flow cannot be followed.
     """
-    if model.loss != "squared" or model.dynamics != "flow" or model.output_map or not is_simulated(model.architecture):
-        raise InputError(
-            "simulate: linear, relu, power, attention, lightning, rope, swiglu, residual and gated-experts models with the "
-            "squared loss and no output map are simulated, such as linear:1,2,5"
-        )
-    assert model.architecture is not None
-    count = law_count(model.without_uncounted_group.plain)
-    classical = list(count.plain.laws)
-    new = [law for law in count.main.laws if law not in classical]
-    parameters, shape, outputs = shapes_of(model.architecture, model.sizes, bias=model.bias)
-    generator = np.random.default_rng(seed)
-    x = generator.standard_normal((_SAMPLES, *shape))
-    y = generator.standard_normal((_SAMPLES, *outputs))
-    start = 0.6 * generator.standard_normal(parameters)
-    ways = {"plain": _field(model, x, y, "squared")}
-    if model.group is None:
-        ways["log cosh"] = _field(model, x, y, "log cosh")
-    else:
-        act = model.group.action(outputs[-1])
-        if act.lie:
-            ways = {"averaged": _rotated(model, x, y, act)} | ways
-        else:
-            many = augmented(x, y, _maps(act, shape, outputs))
-            if len(many[0]) > _MOST_SAMPLES:
-                raise InputError(
-                    f"group={model.group.name!r}: has too many elements to be simulated; a smaller one is needed"
+    kinds = {"classical": answer.classical, "loss": answer.of_loss, "new": answer.added}
+    quantities = {kind: laws for kind, laws in kinds.items() if laws}
+    quantities["none"] = (_control([law for laws in quantities.values() for law in laws], subject.trained.parameters),)
+    for draw in range(_DRAWS):
+        generator = np.random.default_rng((seed, draw) if draw else seed)
+        x, y = _drawn(subject, answer.loss, generator, draw) if data is None else _fitting(subject, answer.loss, data)
+        start = 0.6 * generator.standard_normal(subject.trained.parameters) if subject.start is None else subject.start
+        try:
+            return [
+                curve
+                for name, field in _ways(subject, answer.loss, x, y).items()
+                for curve in _curves(
+                    name, quantities, field, start, _TIME / 2**draw, subject.trained.is_kinked, on_stretch
                 )
-            ways = {"averaged": _field(model, *many, "squared"), **ways, "log cosh": _field(model, *many, "log cosh")}
+            ]
+        except Undecided:
+            if draw == _DRAWS - 1:
+                raise
+    raise AssertionError
+
+
+def _drawn(subject: Subject, loss: str, generator: np.random.Generator, draw: int) -> tuple[Vector, Vector]:
+    """Normal inputs, and normal labels or classes, so few that all their images under the group can be trained on."""
+    usual = _SAMPLES_OF_KINKS if subject.trained.is_kinked else _SAMPLES
+    usual >>= min(draw, 2)  # fewer samples, fewer kinks
+    count = max(2, min(usual, _MOST_SAMPLES // max(1, len(subject.elements))))
+    x = generator.standard_normal((count, *subject.trained.shape))
+    if loss == "cross-entropy":
+        classes = subject.trained.outputs[-1]
+        return x, np.eye(classes)[generator.integers(classes, size=(count, *subject.trained.outputs[:-1]))]
+    return x, generator.standard_normal((count, *subject.trained.outputs))
+
+
+def _fitting(subject: Subject, loss: str, data: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    x, y = data
+    if x.shape[1:] != subject.trained.shape:
+        raise InputError(f"x has shape {list(x.shape)}; samples of shape {list(subject.trained.shape)} are needed")
+    if not np.isfinite(x).all():
+        raise InputError("x has entries that are not finite; give a number for each")
+    count = len(x) * max(1, len(subject.elements))
+    if count > _MOST_SAMPLES:
+        images = f" times {len(subject.elements)} group elements" if subject.elements else ""
+        raise InputError(f"x has {len(x)} samples{images}; at most {_MOST_SAMPLES} are trained on")
+    return x, labels_of(y, loss, len(x), subject.trained.outputs)
+
+
+def _ways(subject: Subject, loss: str, x: Vector, y: Vector) -> dict[str, Field]:
+    network = subject.trained.network
+    plain = {"plain": loss_field(network, x, y, loss=loss)}
+    other = ANOTHER_LOSS[loss]
+    if not subject.is_symmetric:
+        return plain | {other: loss_field(network, x, y, loss=other)}
+    field, (many_x, many_y) = averages(subject, x, y)
+    if field is not None:
+        return {"averaged": field} | plain
+    averaged = loss_field(network, many_x, many_y, loss=loss)
+    return {"averaged": averaged} | plain | {other: loss_field(network, many_x, many_y, loss=other)}
+
+
+def _control(laws: Sequence[Law], parameters: int) -> Law:
+    """The squared norm of all parameters, or of the first one where the other is a law: its gradient is a sum of theirs."""
+    point = np.random.default_rng(0).standard_normal(parameters)
+    slopes = np.array([_slope(law, point) for law in laws]).reshape(-1, parameters)
     norm: Law = ({(i, i): 1 for i in range(parameters)}, {(): 1})
-    rtol = _RTOL_OF_KINKS if model.architecture in KINKED else _RTOL
-    return [
-        curve
-        for name, field in ways.items()
-        for curve in _curves(name, {"classical": classical, "new": new, "none": [norm]}, field, start, rtol)
-    ]
+    left = point - slopes.T @ np.linalg.lstsq(slopes.T, point, rcond=None)[0] if len(laws) else point
+    return norm if np.linalg.norm(left) > 1e-6 * np.linalg.norm(point) else ({(0, 0): 1}, {(): 1})
 
 
-def _field(model: ModelFields, x: Vector, y: Vector, loss: str) -> Field:
-    assert model.architecture is not None
-    if model.architecture != "linear":
-        return network_field(model.architecture, model.sizes, x, y, bias=model.bias, loss=loss)
-    shapes = list(pairwise(model.sizes))  # the squared loss of linear nets needs the moments of the data only
-    return (
-        deep_linear_field(averaged_moments(x, y), shapes)
-        if loss == "squared"
-        else residual_field(x, y, shapes, np.tanh)
-    )
+def _slope(law: Law, point: Vector) -> Vector:
+    """Gradient of a law, by complex steps: exact to rounding."""
+    step = 1e-30
+    return np.array([_value(law, point + step * 1j * e).imag / step for e in np.eye(len(point))])
 
 
-def _maps(act: Action, shape: tuple[int, ...], outputs: tuple[int, ...]) -> list[tuple[Vector, Vector]]:
-    if (act.inputs, act.labels) != (shape[-1], outputs[-1]):
-        raise InputError(
-            f"group: acts on inputs and labels of dimensions {act.inputs} and {act.labels}, "
-            f"but the model has {shape[-1]} and {outputs[-1]}"
-        )
-    pairs = elements(act)
-    return [(np.array([[*map(float, r)] for r in g]), np.array([[*map(float, r)] for r in h])) for g, h in pairs]
-
-
-def _rotated(model: ModelFields, x: Vector, y: Vector, act: Action) -> Field:
-    """The squared loss averaged over all rotations."""
-    d = act.inputs
-    if model.architecture == "linear" and d > 1:
-        second = float((x**2).sum(axis=1).mean()) / d
-        return deep_linear_field(Moments(second * np.eye(d), np.zeros((y.shape[1], d))), list(pairwise(model.sizes)))
-    if model.architecture == "power" and model.sizes[0] == 2:
-        return rotated_quadratic_field(x, y[:, 0], model.sizes[1])
-    if model.architecture == "lightning":
-        return rotated_lightning_field(model.sizes, x)
-    raise InputError(
-        f"group={model.group and model.group.name!r}: is infinite; finite groups are simulated, and all rotations for "
-        "linear nets of two inputs or more, power:2,... and lightning attention"
-    )
-
-
-def _curves(name: str, quantities: dict[str, list[Law]], field: Field, start: Vector, rtol: float) -> list[DriftCurve]:
+def _curves(
+    name: str,
+    quantities: dict[str, Sequence[Law]],
+    field: Field,
+    start: Vector,
+    time: float,
+    is_kinked: bool,
+    on_stretch: Callable[[], None],
+) -> list[DriftCurve]:
     """Follow one flow and all quantities along it."""
-    times = np.linspace(0.0, _TIME, _POINTS + 1)
-    path = [start]
-    for a, b in pairwise(times):
-        path.append(exact_flow(field, path[-1], float(b - a), rtol=rtol))
+    times = tuple(np.linspace(0.0, time, STRETCHES + 1).tolist())
+    rtol = _RTOL_OF_KINKS if is_kinked else _RTOL
+    path = followed(field, start, times, rtol=rtol, on_stretch=on_stretch)
     curves = []
     for kind, laws in quantities.items():
-        if laws:
-            before = _values(laws, start)
-            scale = max(1.0, float(np.abs(before).max()))
-            drifts = [float(np.abs(_values(laws, theta) - before).max()) / scale for theta in path]
-            curves.append(DriftCurve(name, kind, tuple(times.tolist()), tuple(drifts)))
+        before = _values(laws, start)
+        scale = max(1.0, float(np.abs(before).max()))
+        drifts = tuple(float(np.abs(_values(laws, theta) - before).max()) / scale for theta in path)
+        if not np.isfinite(drifts).all():
+            raise Undecided(Reason.PRECISION, f"laws are not finite along {name} training; try another seed")
+        curves.append(DriftCurve(name, kind, times, drifts))
     return curves
 
 
 def _values(laws: Sequence[Law], theta: Vector) -> Vector:
-    parts = [[sum(float(c) * float(np.prod(theta[list(m)])) for m, c in part.items()) for part in law] for law in laws]
-    return np.array([p / q for p, q in parts])
+    return np.array([_value(law, theta) for law in laws])
+
+
+def _value(law: Law, theta: NDArray[Any]) -> Any:
+    p, q = (sum(float(c) * np.prod(theta[list(m)]) for m, c in part.items()) for part in law)
+    return p / q
