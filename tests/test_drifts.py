@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lakatos.numerics import integrators
 from lakatos.numerics.averaged_training import (
     Moments,
     averaged_moments,
@@ -263,6 +264,27 @@ def test_verdicts_about_conservation() -> None:
     field, start, law = balanced()
     assert conservation(field, law, start, 2.0).conserved is True
     assert conservation(field, lambda t: np.array([t @ t]), start, 2.0).conserved is False
+
+
+@pytest.mark.parametrize(
+    ("drifts", "conserved"),
+    [
+        ((0.0, 1e-15, 5e-16, 2e-15), True),  # rounding
+        ((3e-9, 3e-11, 3e-12, 4e-13), True),
+        ((3e-11, 3e-11, 3e-11, 3e-11), True),
+        ((1e-12, 1e-12, 1e-12, 1e-11), None),  # it grows
+        ((3e-9, 3e-9, 3e-9, 3e-9), None),
+        ((0.0, 0.0, 2e-2, 1e-2), None),  # no two agree
+        ((2e-2, 1e-2, 1e-2, 1e-2), False),
+    ],
+)
+def test_the_rule_of_conservation(
+    drifts: tuple[float, ...], conserved: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = iter(drifts)
+    monkeypatch.setattr(integrators, "exact_flow", lambda *_, **__: np.array([1.0, next(ends)]))
+    found = conservation(lambda t: t, lambda t: t[1:], np.zeros(2), 1.0)
+    assert found.conserved is conserved
 
 
 def test_gradients_are_those_of_their_losses() -> None:
