@@ -147,9 +147,8 @@ def measure(instance: Instance, seed: int, device: str) -> Measurement:
 
 
 def instances() -> SearchStrategy[Fields]:
-    activations: dict[str, list[Any]] = {"activation": ["tanh", "sin", "erf"]}
-    standard = {**activations, "parametrization": ["standard"], "widths": [[32, 45, 64, 91, 128, 181, 256, 362, 512]]}
-    return _ensembles(activations) | _ensembles(standard)
+    # In the standard parametrization tails are heavy: as many networks as one can draw here leave most exponents undecided.
+    return _ensembles({"activation": ["tanh", "sin", "erf"], "networks": [400]})
 
 
 def _ensembles(choices: dict[str, list[Any]]) -> SearchStrategy[Fields]:
