@@ -117,6 +117,7 @@ def test_a_bad_file_does_not_stop_the_others(folder: Path, capsys: pytest.Captur
     out, err = capsys.readouterr()
     assert out.count("bad input") == 3  # two rows and the summary
     assert "1 proved, 1 refuted, 2 bad input" in out
+    assert [out.count(heading) for heading in (f"{cli_fakes.NAME}\n", "no verdict\n")] == [1, 1]  # one table each
     assert [line.split(":")[:3] for line in err.splitlines()] == [
         ["lakatos", " error", " missing.toml"],
         ["lakatos", " error", " b.toml"],

@@ -92,7 +92,16 @@ HEAD = 'theorem = "anything"\n[instance]\nname = "n"\n'
 NUMBER = "a number (an integer, a decimal or a string 'p/q')"
 
 BAD = {
-    "no theorem": ("[instance]", "theorem: missing; a text is needed"),
+    "no theorem": ("[instance]", "theorem: missing; a text is needed, the name of one that `lakatos list` prints"),
+    "a file of another program": (
+        "[build-system]\nrequires = []",
+        "theorem: missing; a text is needed, the name of one",
+    ),
+    "a sweep": ('experiment = "balance_drift"', "describes a sweep, not an instance; run it with `lakatos sweep`"),
+    "a sweep of a theorem": (
+        'theorem = "anything"\n[grid]\nwidth = [1]',
+        "describes a sweep, not an instance; run it with `lakatos sweep`",
+    ),
     "no instance": ('theorem = "anything"', "instance: missing; a table of name = value is needed"),
     "theorem of another type": ("theorem = 3\n[instance]", "theorem=3: a text is needed"),
     "unknown theorem": ('theorem = "other"\n[instance]', "theorem='other': no such theorem"),
@@ -317,6 +326,9 @@ def test_folders_stand_for_the_instances_below_them(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     first, second = write(tmp_path, "", "z.toml"), write(tmp_path / "b", "", "a.toml")
     other = write(tmp_path, "", "notes.txt")
+    (tmp_path / ".venv").mkdir()
+    hidden = write(tmp_path / ".venv", "", "pyproject.toml")
+    assert find_instances([hidden.parent]) == [hidden]
     assert find_instances([tmp_path]) == [second, first]
     assert find_instances([other, first, tmp_path]) == [other, first, second]
     with pytest.raises(InputError, match=r"empty: no \*\.toml in this folder"):

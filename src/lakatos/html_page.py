@@ -93,7 +93,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
     head.replaceChildren(button);
   }
   if (rows.length < 8) continue;
-  const outcomes = [...new Set(rows.map((row) => row.dataset.outcome).filter(Boolean))];
+  const ranks = new Map(rows.map((row) => [row.dataset.outcome, Number(row.dataset.rank ?? 0)]));
+  const outcomes = [...ranks.keys()].filter(Boolean).sort((a, b) => ranks.get(a) - ranks.get(b));
   const input = make("input", { type: "search", placeholder: "filter" });
   input.setAttribute("aria-label", "show only rows that contain this text");
   const count = make("output", { className: "soft" });

@@ -6,6 +6,7 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -98,7 +99,9 @@ def read_instance(path: str | Path, load: Callable[[str], Theorem] = load_theore
     path = Path(path)
     content = read_bytes(path, _LARGEST_FILE, str(path))
     try:
-        document = build_instance(_Document, _parsed(content))
+        table = _parsed(content)
+        _require_instance(table)
+        document = build_instance(_Document, table)
         if not 0 <= document.seed <= _LARGEST_SEED:
             raise InputError(f"seed={short_text(document.seed)}: a seed is between 0 and 2^63 - 1")
         theorem = load(document.theorem)
@@ -126,6 +129,8 @@ def read_instance(path: str | Path, load: Callable[[str], Theorem] = load_theore
 def find_instances(paths: Iterable[str | Path]) -> list[Path]:
     """Return the instance files that `paths` stand for: files as given, and every ``*.toml`` below a folder, sorted.
 
+    What lies in hidden folders below it (``.venv``, ``.git``) is left out.
+
     Raises
     ------
     InputError
@@ -134,7 +139,7 @@ def find_instances(paths: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
-            below = sorted(file for file in path.rglob("*.toml") if file.is_file())
+            below = sorted(file for file in path.rglob("*.toml") if file.is_file() and not _is_hidden(file, path))
             if not below:
                 raise InputError(f"{path}: no *.toml in this folder or below it; give a folder with instance files")
             found.update(dict.fromkeys(below))
@@ -145,10 +150,22 @@ def find_instances(paths: Iterable[str | Path]) -> list[Path]:
     return list(found)
 
 
+def _is_hidden(file: Path, top: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(top).parts)
+
+
 def require_variant(theorem: Theorem, name: str | None) -> None:
     """Raise InputError unless `name` is None or a registered false variant of `theorem`."""
     if name is not None and name not in theorem.variants:
         raise InputError(f"variant={name!r}: not registered; {nearest(name, theorem.variants)}")
+
+
+def _require_instance(table: Mapping[str, Any]) -> None:
+    """Refuse files that are something else, rather than by the first of their keys."""
+    if {"grid", "cases", "experiment"} & set(table):
+        raise InputError("describes a sweep, not an instance; run it with `lakatos sweep`")
+    if "theorem" not in table and not get_close_matches("theorem", table, n=1):
+        raise InputError("theorem: missing; a text is needed, the name of one that `lakatos list` prints")
 
 
 def _parsed(content: bytes) -> dict[str, Any]:

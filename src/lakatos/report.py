@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from rich.console import Console
 from rich.padding import Padding
@@ -16,7 +15,7 @@ from .cli import BAD_INPUT, BUG, UNDECIDED
 from .core import Outcome, Verdict
 from .values import value_text
 
-__all__ = ["Entry", "exit_status", "outcome_text", "print_entries", "summary", "surprise", "value_text"]
+__all__ = ["OUTCOMES", "Entry", "exit_status", "outcome_text", "print_entries", "summary", "surprise", "value_text"]
 
 _STYLES = {
     "proved": "bold green",
@@ -27,6 +26,8 @@ _STYLES = {
     "bad input": "magenta",
     "internal error": "bold magenta",
 }
+# What an instance can end in, in the order of tables of verdicts.
+OUTCOMES = tuple(_STYLES)
 _COLUMNS = (("outcome", 14), ("expected", 12), ("evidence", 11), ("seconds", 7))
 
 
@@ -108,7 +109,7 @@ def _why(verdict: Verdict) -> str:
 def summary(entries: Sequence[Entry], *, require_proved: bool = False) -> str:
     """Return the counts of all outcomes, and how many instances did not end as they should."""
     counts = Counter(map(outcome_text, entries))
-    parts = [f"{counts[name]} {name}" for name in _STYLES if counts[name]]
+    parts = [f"{counts[name]} {name}" for name in OUTCOMES if counts[name]]
     wrong = sum(exit_status(entry, require_proved=require_proved) != 0 for entry in entries)
     noun = "instance" if len(entries) == 1 else "instances"
     ending = "all as expected" if not wrong else f"{wrong} not as expected"
@@ -116,10 +117,13 @@ def summary(entries: Sequence[Entry], *, require_proved: bool = False) -> str:
 
 
 def print_entries(console: Console, entries: Sequence[Entry], *, require_proved: bool = False) -> None:
-    """Print the table, grouped by theorem where neighbors share it, then the surprises and the summary."""
-    for theorem, group in groupby(entries, key=lambda entry: entry.theorem):
-        console.print(Text(theorem or "no theorem", style="bold"), overflow="fold")
-        console.print(Padding(_table(list(group)), (0, 0, 1, 2)))
+    """Print a table for each theorem, in the order in which they occur, then the surprises and the summary."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.theorem, []).append(entry)
+    for theorem in sorted(groups, key=lambda name: not name):  # what has no verdict comes last
+        console.print(Text(theorem or "no verdict", style="bold"), overflow="fold")
+        console.print(Padding(_table(groups[theorem]), (0, 0, 1, 2)))
     for entry in entries:
         if line := surprise(entry, require_proved=require_proved):
             console.print(Text(line, style=_STYLES[outcome_text(entry)]), overflow="fold")

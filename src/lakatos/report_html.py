@@ -11,7 +11,7 @@ from .html_page import download
 from .html_page import page as framed
 from .markup import Html, details, element, heading, join, name, table
 from .notebook import CLAIM_HEADER, claim_cells
-from .report import Entry, exit_status, outcome_text, summary, surprise
+from .report import OUTCOMES, Entry, exit_status, outcome_text, summary, surprise
 from .report_plots import error_chart, outcome_bar
 from .results import results_to_json
 
@@ -51,7 +51,8 @@ def _surprises(entries: Sequence[Entry], require_proved: bool) -> Iterator[Html]
 def _overview(entries: Sequence[Entry], require_proved: bool) -> Html:
     rows = [_row(number, entry, require_proved) for number, entry in enumerate(entries)]
     attributes = [
-        {"data-outcome": outcome_text(entry), "data-details": f"i{number}"} for number, entry in enumerate(entries)
+        {"data-outcome": outcome, "data-rank": str(OUTCOMES.index(outcome)), "data-details": f"i{number}"}
+        for number, outcome in enumerate(map(outcome_text, entries))
     ]
     listed = table(
         _HEADER, rows, label="verdicts", numbers={5}, optional={1, 3, 4, 5}, kind="sortable", row_attributes=attributes

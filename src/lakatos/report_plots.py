@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from .core import Outcome
 from .markup import Html, element, join
+from .report import OUTCOMES
 
 __all__ = ["error_chart", "outcome_bar"]
 
-_KINDS = ("proved", "supported", "refuted", "inconclusive", "inapplicable", "bad input", "internal error")
 _WIDTH, _BAR = 640, 18
 _ROW, _NAMES, _MARGIN = 18, 250, 12
 _LEAST, _MOST = -6.0, 1.0  # decimal logarithms of the share of the resolution
@@ -22,7 +22,7 @@ def outcome_bar(outcomes: Sequence[str]) -> Html:
     """Return one bar with a piece for each outcome that occurs, as wide as its share."""
     counts = Counter(outcomes)
     pieces, at = [], 0.0
-    for kind in _KINDS:
+    for kind in OUTCOMES:
         if not counts[kind]:
             continue
         width = _WIDTH * counts[kind] / len(outcomes)
@@ -31,7 +31,7 @@ def outcome_bar(outcomes: Sequence[str]) -> Html:
         span = {"x": f"{at:.2f}", "width": f"{max(width - 1, 0.5):.2f}"}
         pieces.append(element("rect", title, y=0, height=_BAR, class_=css, fill="currentColor", **span))
         at += width
-    label = ", ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind])
+    label = ", ".join(f"{counts[kind]} {kind}" for kind in OUTCOMES if counts[kind])
     return _svg(_WIDTH, _BAR, pieces, f"outcomes: {label}", stretch=True)
 
 
