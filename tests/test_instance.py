@@ -95,7 +95,7 @@ BAD = {
     "no theorem": ("[instance]", "theorem: missing; a text is needed, the name of one that `lakatos list` prints"),
     "a file of another program": (
         "[build-system]\nrequires = []",
-        "theorem: missing; a text is needed, the name of one",
+        "theorem: missing; a text is needed, the name of one that `lakatos list` prints",
     ),
     "a sweep": ('experiment = "balance_drift"', "describes a sweep, not an instance; run it with `lakatos sweep`"),
     "a sweep of a theorem": (
