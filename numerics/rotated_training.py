@@ -84,7 +84,7 @@ def rotated_lightning_moments(x: Vector, y: Vector, rotated: int, *, output_map:
     b = np.einsum("Nic,Nit->ct", y[:, :, order] if output_map else y, lifted).reshape(c, d, d, d) / len(x)
     a = rotation_average(a, rotated)
     b = rotation_average(b, rotated) if output_map else np.stack([rotation_average(part, rotated) for part in b])
-    b = b[np.ix_(back if output_map else range(c), back, back, back)]
+    b = b[np.ix_(back if output_map else np.arange(c), back, back, back)]
     return Moments(a[np.ix_(*[back] * 6)].reshape(d**3, d**3), b.reshape(c, d**3))
 
 

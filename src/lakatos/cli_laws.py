@@ -120,12 +120,12 @@ def command(
         if answer.certificate is None:
             raise InputError(f"certificate={str(certificate)!r}: counts in floating point have none")
         write_atomically(certificate, json.dumps(answer.certificate, ensure_ascii=False, default=str) + "\n")
-    data = answer.to_json(time.perf_counter() - began)
+    found = answer.to_json(time.perf_counter() - began)
     if as_json:
         drifts = [
             {"training": c.training, "laws": c.laws, "times": list(c.times), "drifts": list(c.drifts)} for c in curves
         ]
-        print_json(data | ({"simulation": drifts} if curves else {}))
+        print_json(found | ({"simulation": drifts} if curves else {}))
     else:
         _print(network, answer, curves)
     return 0

@@ -140,6 +140,10 @@ def laws_of(
         parameters.
     input_shape : sequence of int, optional
         Of one input of a PyTorch module; by default that of its first linear layer.
+    checkpoint : path, optional
+        A state dict to load into a PyTorch module.
+    seed : int
+        Of the random weights and data at which ranks are computed in floating point.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from .laws import LawsAnswer
 
 if TYPE_CHECKING:
     from ._checker_laws import Law
+    from ._checker_polynomials import Polynomial
 
 __all__ = ["known_laws", "normalized_laws"]
 
@@ -84,13 +85,11 @@ def known_laws(architecture: str, units: int, inputs: int, *, has_eps: bool) -> 
     return names, [(part, {(): 1}) for part in _polynomials(architecture, rows, columns, n, m, has_eps)]
 
 
-def _polynomials(
-    architecture: str, rows: int, columns: int, n: int, m: int, has_eps: bool
-) -> Iterator[dict[tuple[int, ...], int]]:
+def _polynomials(architecture: str, rows: int, columns: int, n: int, m: int, has_eps: bool) -> Iterator[Polynomial]:
     entries = range(rows * columns)
     if "relu" in architecture:
         for j in range(n):
-            out = {(i * n + j, i * n + j): 1 for i in range(m)}
+            out: Polynomial = {(i * n + j, i * n + j): 1 for i in range(m)}
             yield out | {(m * n + j * m + k, m * n + j * m + k): -1 for k in range(m)}
     if architecture == "pre-layer-norm-relu":
         for j in range(n):

@@ -79,7 +79,7 @@ def numeric_laws(
         main = _scouted(source, averaged, theta, sampler, seed)
         new = fitted_laws(averaged, count, sampler, known=held, seed=seed)
     of_loss = [] if loss == "squared" else fitted_laws(plain_loss, count, sampler, known=shared, seed=seed)
-    formulas = [law_text((law, {(): 1}), names) for law in (*shared, *of_loss, *new)]
+    formulas = [law_text(law, names) for law in _as_laws([*shared, *of_loss, *new])]
     tried = "degree two" if count <= MOST_PRODUCTS else "sums of parameters and of their squares"
     return LawsAnswer(
         parameters=count,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +152,7 @@ def _slope(law: Law, point: Vector) -> Vector:
 
 def _curves(
     name: str,
-    quantities: dict[str, Sequence[Law]],
+    quantities: Mapping[str, Sequence[Law]],
     field: Field,
     start: Vector,
     time: float,

@@ -159,7 +159,8 @@ def labels_of(y: Vector, loss: str, samples: int, outputs: tuple[int, ...]) -> V
     if loss == "cross-entropy" and y.shape == (samples, *outputs[:-1]) and y.dtype.kind == "i":
         if y.min() < 0 or y.max() >= outputs[-1]:
             raise InputError(f"y has classes from {y.min()} to {y.max()}; the model tells 0 to {outputs[-1] - 1} apart")
-        return np.eye(outputs[-1])[y]
+        one_hot: Vector = np.eye(outputs[-1])[y]
+        return one_hot
     if outputs == (1,) and y.shape == (samples,):
         y = y[:, None]
     if y.shape != (samples, *outputs):
