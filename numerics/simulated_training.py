@@ -46,9 +46,7 @@ def network_field(
     return loss_field(trainable(architecture, sizes, bias=bias).network, x, y, loss=loss)
 
 
-def loss_field(
-    network: Network, x: Vector, y: Vector, *, loss: str = "squared", weights: Vector | None = None
-) -> Field:
+def loss_field(network: Network, x: Vector, y: Vector, *, loss: str = "squared") -> Field:
     """Return minus the gradient of the mean over samples of the loss, summed over outputs, in the flat parameters.
 
     Parameters

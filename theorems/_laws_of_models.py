@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,12 @@ from ..theory.law_count import LawCount
 from ..theory.model_fields import ModelFields
 from ..theory.orbit_fields import OrbitFields
 
-__all__ = ["claimed", "counted", "float_elements", "measured_laws", "rich_labels", "signed_elements"]
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..testing import Fields
+
+__all__ = ["claimed", "counted", "float_elements", "measured_laws", "rich_labels", "signed_elements", "tied_orbits"]
 
 
 def counted(instance: ModelFields) -> LawCount:
@@ -79,3 +85,14 @@ def rich_labels(instance: OrbitFields) -> tuple[Hypothesis, ...]:
     """Return the hypothesis that labels, with inputs along rays, see every coefficient of the Taylor series."""
     how = f"labels = {instance.labels}, model = {instance.model}"
     return (Hypothesis("labels in an interval or a homogeneous model", instance.has_rich_labels, how),)
+
+
+def tied_orbits() -> SearchStrategy[Fields]:
+    """Instances of linear models under C4 whose orbit values come in pairs z and −z."""
+    from hypothesis import strategies as st
+
+    def fields(a: int, b: int, x: list[int]) -> Fields:
+        return {"model": "linear", "sizes": [4], "weights": [a, b, -a, -b], "inputs": [x], "group": {"name": "C4"}}
+
+    number = st.integers(-9, 9)
+    return st.builds(fields, number, number, st.lists(number, min_size=4, max_size=4))

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from .. import numerics
 from ..core import Claim, Estimate, Hypothesis, Measurement, Prediction, Provenance, Relation, Source, Variant
 from ..theory.ray_fields import RayFields
-from ._laws_of_models import signed_elements
+from ._laws_of_models import signed_elements, tied_orbits
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -105,16 +105,6 @@ def _has_no_kink(fields: Fields) -> bool:
     return all(row[3] or sum(w * t for w, t in zip(row[:3], turn, strict=True)) for row in rows for turn in turns)
 
 
-def _tied() -> SearchStrategy[Fields]:
-    from hypothesis import strategies as st
-
-    def fields(a: int, b: int, x: list[int]) -> Fields:
-        return {"model": "linear", "sizes": [4], "weights": [a, b, -a, -b], "inputs": [x], "group": {"name": "C4"}}
-
-    number = st.integers(-9, 9)
-    return st.builds(fields, number, number, st.lists(number, min_size=4, max_size=4))
-
-
 def _squared() -> SearchStrategy[Fields]:
     return instances().map(lambda fields: {**fields, "loss": "squared"})
 
@@ -139,7 +129,7 @@ VARIANTS = {
     "signs_ignored": Variant(
         "distinct z_g suffice for every loss",
         hypotheses=_distinct,
-        instances=_tied,
+        instances=tied_orbits,
         examples=(
             {
                 "model": "linear",

@@ -42,7 +42,7 @@ from ..core import (
     Variant,
 )
 from ..theory.orbit_fields import OrbitFields
-from ._laws_of_models import rich_labels, signed_elements
+from ._laws_of_models import rich_labels, signed_elements, tied_orbits
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -114,16 +114,6 @@ def instances() -> SearchStrategy[Fields]:
     return st.builds(fields, numbers, numbers, losses, labels)
 
 
-def _tied() -> SearchStrategy[Fields]:
-    from hypothesis import strategies as st
-
-    def fields(a: int, b: int, x: list[int]) -> Fields:
-        return {"model": "linear", "sizes": [4], "weights": [a, b, -a, -b], "inputs": [x], "group": {"name": "C4"}}
-
-    number = st.integers(-9, 9)
-    return st.builds(fields, number, number, st.lists(number, min_size=4, max_size=4))
-
-
 def _squared() -> SearchStrategy[Fields]:
     return instances().map(lambda fields: {**fields, "loss": "squared"})
 
@@ -146,7 +136,7 @@ VARIANTS = {
     "signs_ignored": Variant(
         "distinct z_g suffice for every loss",
         hypotheses=_distinct_values,
-        instances=_tied,
+        instances=tied_orbits,
         examples=(
             {
                 "model": "linear",

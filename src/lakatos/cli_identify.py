@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 MERGES, DOES_NOT_MERGE = 0, 1
-_LARGEST_DATA = 2 << 30
 
 
 def command(
@@ -91,30 +90,16 @@ def _images(folder: Path, samples: int | None) -> tuple[torch.Tensor, torch.Tens
 
 
 def _arrays(path: Path, samples: int | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return inputs and classes of an ``.npz`` file, which is never unpickled."""
-    from zipfile import BadZipFile, ZipFile
-
-    import numpy as np
+    """Return inputs and classes of an ``.npz`` file."""
     import torch
 
-    from .npz import array_in
+    from .training_data import read_training_data
 
     if not path.is_file():
         raise InputError(f"{path}: no such file; the data are an .npz file with arrays x and y, or a folder of images")
-    try:
-        with ZipFile(path) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-            if missing := [key for key in ("x", "y") if f"{key}.npy" not in members]:
-                raise InputError(f"{path}: no array {missing[0]!r}; an .npz file with arrays x and y is needed")
-            if (size := sum(members[f"{key}.npy"].file_size for key in ("x", "y"))) > _LARGEST_DATA:
-                raise InputError(f"{path}: x and y have {size} bytes; at most {_LARGEST_DATA} are read")
-            x, y = (array_in(archive, members[f"{key}.npy"], f"{path}: {key}") for key in ("x", "y"))
-    except (BadZipFile, OSError, NotImplementedError) as error:
-        raise InputError(f"{path}: not an .npz file with arrays x and y ({type(error).__name__}: {error})") from None
-    if x.dtype.kind not in "fiu" or x.ndim < 2 or len(x) == 0:
-        raise InputError(f"{path}: x has shape {x.shape} and type {x.dtype}; samples as rows of numbers are needed")
-    if y.dtype.kind not in "iu" or y.shape != x.shape[:1]:
+    x, y = read_training_data(path)
+    if y.dtype.kind != "i" or y.shape != x.shape[:1]:
         raise InputError(
             f"{path}: y has shape {y.shape} and type {y.dtype}; an integer for each of {len(x)} samples is needed"
         )
-    return torch.from_numpy(x[:samples].astype(np.float64)), torch.from_numpy(y[:samples].astype(np.int64))
+    return torch.from_numpy(x[:samples]), torch.from_numpy(y[:samples])

@@ -34,9 +34,8 @@ def graph_model(network: Network, *, logits: bool) -> tuple[ModelFields, list[st
         raise InputError(
             "loss='cross-entropy': is constant for one output; two or more are needed, or the squared loss"
         )
-    products = ["*".join(f"t{e}" for e in path) for path in _paths(network)]
-    if logits:
-        products = _differences(network, _paths(network))
+    paths = _paths(network)
+    products = _differences(network, paths) if logits else [_product(path) for path in paths]
     model = ModelFields(parameters=tuple(f"t{e}" for e in range(network.edge_count)), potentials=tuple(products))
     names = [f"[{network.names[a]}->{network.names[b]}]" for a, b in zip(network.tail, network.head, strict=True)]
     laws: list[Law] = []
@@ -62,7 +61,7 @@ def _differences(network: Network, paths: list[list[int]]) -> list[str]:
     for path in paths:
         # Parallel last edges, and first ones from one input, are distinct parameters: their sum is what counts.
         start = (*path[:-1], -1 - int(network.tail[path[-1]]))
-        by_start[start][int(network.head[path[-1]])].append("*".join(f"t{e}" for e in path))
+        by_start[start][int(network.head[path[-1]])].append(_product(path))
     found = []
     for ends in by_start.values():
         for output in map(int, network.outputs[:-1]):
@@ -72,6 +71,10 @@ def _differences(network: Network, paths: list[list[int]]) -> list[str]:
             if text:
                 found.append(text)
     return list(dict.fromkeys(found))
+
+
+def _product(path: list[int]) -> str:
+    return "*".join(f"t{e}" for e in path)
 
 
 def _paths(network: Network) -> list[list[int]]:

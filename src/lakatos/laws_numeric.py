@@ -135,20 +135,9 @@ def in_context_laws(plain: LawsAnswer, model: ModelFields, group: str | None, se
     rows = [[entry for name in "QKV" for entry in matrices[name][i]] for i in range(model.group.trivial, d)]
     added = tuple(minor_ratios(rows))[: max(0, scout.laws - plain.laws)] if 2 * a + c < turned else ()
     texts = tuple(law_text(law, system.names) for law in added)
-    return replace(
-        plain,
-        group=group,
-        laws=scout.laws,
-        at_least=scout.laws,
-        exact=False,
-        certified=False,
-        certificate=None,
-        formulas=plain.formulas + texts,
-        new=texts,
-        added=added,
-        how="laws of all data: certified; under the symmetry: rank of brackets of averaged gradients at random weights, "
-        f"gap {scout.gap:.0e}; new ones: ratios of minors of the rows of [Q, K, V] that rotate",
-    )
+    counted = _counted(plain, group, scout)
+    how = f"{counted.how}; new ones: ratios of minors of the rows of [Q, K, V] that rotate"
+    return replace(counted, formulas=plain.formulas + texts, new=texts, added=added, how=how)
 
 
 def averaged_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed: int) -> LawsAnswer:
@@ -186,6 +175,11 @@ def averaged_laws(plain: LawsAnswer, model: ModelFields, group: str | None, seed
     pairs = [(_tensor(x).numpy(), _tensor(y).numpy()) for x, y in elements(act)]
     scout = scouted(model.architecture, model.sizes, bias=model.bias, elements=pairs, seed=seed)
     assert scout is not None
+    return _counted(plain, group, scout)
+
+
+def _counted(plain: LawsAnswer, group: str | None, scout: Scout) -> LawsAnswer:
+    """The answer for all data, with the count under a group that a scout found."""
     return replace(
         plain,
         group=group,
