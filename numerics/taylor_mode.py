@@ -110,7 +110,7 @@ def first_order_norms(mlp: Mlp, inputs: Tensor, direction: Direction, order: int
             )
             squares.append(_squared_norm(mlp, trace, slopes))
         rows.append(rate ** (d + 0.5) * torch.stack(squares, dim=-1).sqrt())
-    return torch.stack(rows, dim=-3).detach()  # activations of the trace remember how they came about
+    return torch.stack(rows, dim=-3).detach()  # zeros for unused inputs have asked for gradients (PyTorch 2.6)
 
 
 def _squared_norm(mlp: Mlp, trace: Sequence[tuple[list[Tensor], list[Tensor]]], slopes: Sequence[Tensor]) -> Tensor:
